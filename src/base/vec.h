@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vec.h - a growing array of any type.
+ *
+ *	VEC(u64) addresses = { 0 };
+ *	if (!vec_push(&addresses, addr)) return err_no_memory(err);
+ *	for (u32 i = 0; i < addresses.count; i++) use(addresses.at[i]);
+ *	vec_free(&addresses);
+ *
+ * All zero is a valid empty vector. */
+#pragma once
+#include "base/types.h"
+#include <stdlib.h>
+
+#define VEC(type)          \
+	struct {           \
+		type *at;  \
+		u32 count; \
+		u32 room;  \
+	}
+
+/* Room for `want` items in all. False when out of memory; nothing is lost then. */
+static inline bool vec_grow_bytes(void **at, u32 *room, u32 want, size_t size)
+{
+	if (want <= *room)
+		return true;
+	u32 next = *room ? *room : 8;
+	while (next < want) {
+		if (next > UINT32_MAX / 2)
+			return false;
+		next *= 2;
+	}
+	void *grown = reallocarray(*at, next, size);
+	if (!grown)
+		return false;
+	*at = grown;
+	*room = next;
+	return true;
+}
+
+#define vec_grow(v, want) vec_grow_bytes((void **)&(v)->at, &(v)->room, (want), sizeof *(v)->at)
+#define vec_push(v, ...) \
+	(vec_grow((v), (v)->count + 1) ? ((v)->at[(v)->count++] = (__VA_ARGS__), true) : false)
+#define vec_clear(v) ((v)->count = 0)
+#define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->count = (v)->room = 0)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vec.c - arrays of any type grow and keep what they hold. */
+#include "base/vec.h"
+#include "check.h"
+
+static void pushes_keep_their_order(void **state)
+{
+	VEC(u64) v = { 0 };
+	(void)state;
+
+	for (u64 i = 0; i < 10000; i++)
+		assert_true(vec_push(&v, i * i));
+	assert_int_equal(v.count, 10000);
+	assert_true(v.room >= v.count);
+	for (u64 i = 0; i < 10000; i++)
+		assert_true(v.at[i] == i * i);
+	vec_free(&v);
+	assert_null(v.at);
+	assert_int_equal(v.count, 0);
+	assert_int_equal(v.room, 0);
+}
+
+static void structs_are_pushed_as_literals(void **state)
+{
+	struct pair {
+		u32 a, b;
+	};
+	VEC(struct pair) v = { 0 };
+	(void)state;
+
+	assert_true(vec_push(&v, (struct pair){ 1, 2 }));
+	assert_true(vec_push(&v, (struct pair){ .b = 4 }));
+	assert_int_equal(v.at[0].b, 2);
+	assert_int_equal(v.at[1].a, 0);
+	assert_int_equal(v.at[1].b, 4);
+	vec_free(&v);
+}
+
+static void clear_keeps_the_room(void **state)
+{
+	VEC(u8) v = { 0 };
+	(void)state;
+
+	assert_true(vec_grow(&v, 100));
+	assert_int_equal(v.count, 0);
+	u32 room = v.room;
+	assert_true(room >= 100);
+	assert_true(vec_push(&v, 1));
+	vec_clear(&v);
+	assert_int_equal(v.count, 0);
+	assert_int_equal(v.room, room);
+	vec_free(&v);
+}
+
+/* 2^31 items of 8 GiB each do not fit any address space; reallocarray sees the overflow. */
+static void too_much_is_refused_and_nothing_is_lost(void **state)
+{
+	void *at = NULL;
+	u32 room = 0;
+	volatile size_t huge = (size_t)1 << 33; /* or the compiler sees it coming, and warns */
+	(void)state;
+
+	assert_true(vec_grow_bytes(&at, &room, 8, 16));
+	void *before = at;
+	assert_false(vec_grow_bytes(&at, &room, UINT32_MAX, 16));
+	assert_false(vec_grow_bytes(&at, &room, 1u << 31, huge));
+	assert_ptr_equal(at, before);
+	assert_int_equal(room, 8);
+	free(at);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pushes_keep_their_order),
+		cmocka_unit_test(structs_are_pushed_as_literals),
+		cmocka_unit_test(clear_keeps_the_room),
+		cmocka_unit_test(too_much_is_refused_and_nothing_is_lost),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
