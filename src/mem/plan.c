@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan.c - the transaction of plan.h.
+ *
+ * Invariants:
+ * - `log` holds every mem_read of the walk, in order: what must be equal.
+ * - A snapshot's bytes are those of its ranges, one after the other, by part.
+ * - Pages read late belong to the first copy; they are in the learned set before the
+ *   second copy is fetched, so the second copy covers every logged byte.
+ * - Memory is bounded: LATE_PAGES_MAX pages, RANGES_MAX ranges. */
+#include "mem/plan.h"
+
+#include <string.h>
+
+enum {
+	PAGE = 4096,
+	/* A further iovec costs 0.32 us, as much as copying 3 KB twice: join what is this near. */
+	JOIN_GAP = 1024,
+	/* Room for a stack that is some frames deeper next time, within pages already read. */
+	SLACK = 256,
+	TRIM_EVERY = 64,
+	RANGES_MAX = 256,
+	LATE_PAGES_MAX = 8192, /* 32 MiB: a VM stack of 100,000 frames */
+	LATE_HEADS_MAX = 16,
+	LATE_HEAD_MAX = 64,
+};
+
+struct logged {
+	u64 addr;
+	u32 len;
+	u32 part;
+};
+
+struct late_page {
+	u64 page;
+	u64 low, high; /* touched */
+	u32 first;     /* when, in reads of the walk */
+};
+
+struct late_head {
+	u64 addr;
+	u32 len, part;
+	u8 bytes[LATE_HEAD_MAX];
+};
+
+/* Bytes of one part at one instant. */
+struct snapshot {
+	u8 *bytes;
+	size_t room;
+};
+
+struct plan {
+	struct mem mem;
+	const struct mem_live *live;
+	struct read_set *set;
+	/* The ranges that copy A (and B, when nothing was late) was fetched by. Learning changes
+	 * the set's ranges, so A keeps its own. */
+	VEC(struct plan_range) first_ranges;
+	struct snapshot once, head[3], body[2];
+	bool fetched;       /* the copies of first_ranges hold bytes */
+	bool still;
+	bool in_body;
+	bool conflict;
+	bool motion;
+	VEC(struct logged) log;
+	VEC(struct late_page) late_pages;
+	struct table late_table;
+	u8 *late_bytes;
+	u32 late_room; /* pages */
+	struct late_head late_heads[LATE_HEADS_MAX];
+	u32 late_head_count;
+	VEC(struct mem_span) spans;
+	u32 last_hit;
+	u32 reads; /* of this walk */
+	struct plan_stats stats;
+};
+
+void read_set_free(struct read_set *set)
+{
+	vec_free(&set->ranges);
+	*set = (struct read_set){ 0 };
+}
+
+/* ---- fetching ---------------------------------------------------------------------------- */
+
+static bool snapshot_reserve(struct snapshot *snapshot, size_t size)
+{
+	if (size <= snapshot->room)
+		return true;
+	u8 *bytes = realloc(snapshot->bytes, size + size / 2);
+	if (!bytes)
+		return false;
+	snapshot->bytes = bytes;
+	snapshot->room = size + size / 2;
+	return true;
+}
+
+static bool spans_add(struct plan *plan, enum plan_part part, struct snapshot *into)
+{
+	const struct read_set *set = plan->set;
+
+	if (!snapshot_reserve(into, set->part_bytes[part]))
+		return false;
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		const struct plan_range *range = &set->ranges.at[i];
+		if (range->part == part &&
+		    !vec_push(&plan->spans, (struct mem_span){ range->addr, into->bytes + range->offset,
+							       range->len }))
+			return false;
+	}
+	return true;
+}
+
+static bool spans_read(struct plan *plan)
+{
+	u64 before = plan->live->calls;
+	u32 done = mem_live_readv(plan->live, plan->spans.at, plan->spans.count);
+	plan->stats.calls += plan->live->calls - before;
+	return done == plan->spans.count;
+}
+
+static bool fetch_all(struct plan *plan)
+{
+	bool ready = true;
+
+	vec_clear(&plan->spans);
+	ready = ready && spans_add(plan, PLAN_ONCE, &plan->once);
+	ready = ready && spans_add(plan, PLAN_HEAD, &plan->head[0]);
+	ready = ready && spans_add(plan, PLAN_BODY, &plan->body[0]);
+	if (!plan->still) {
+		ready = ready && spans_add(plan, PLAN_HEAD, &plan->head[1]);
+		ready = ready && spans_add(plan, PLAN_BODY, &plan->body[1]);
+		ready = ready && spans_add(plan, PLAN_HEAD, &plan->head[2]);
+	}
+	return ready && spans_read(plan);
+}
+
+/* The second copy, when reads outside the plan were made: everything again. */
+static bool fetch_again(struct plan *plan)
+{
+	vec_clear(&plan->spans);
+	return spans_add(plan, PLAN_HEAD, &plan->head[1]) &&
+	       spans_add(plan, PLAN_BODY, &plan->body[1]) &&
+	       spans_add(plan, PLAN_HEAD, &plan->head[2]) && spans_read(plan);
+}
+
+void plan_begin(struct plan *plan, struct read_set *set, bool still)
+{
+	plan->set = set;
+	plan->still = still;
+	plan->in_body = plan->conflict = plan->motion = false;
+	plan->last_hit = plan->reads = 0;
+	vec_clear(&plan->log);
+	vec_clear(&plan->late_pages);
+	table_clear(&plan->late_table);
+	plan->late_head_count = 0;
+	plan->stats.transactions++;
+
+	vec_clear(&plan->first_ranges);
+	plan->fetched = set->ranges.count && vec_grow(&plan->first_ranges, set->ranges.count) &&
+			fetch_all(plan);
+	if (plan->fetched) {
+		memcpy(plan->first_ranges.at, set->ranges.at,
+		       set->ranges.count * sizeof *set->ranges.at);
+		plan->first_ranges.count = set->ranges.count;
+	} else {
+		/* Something of the plan is no longer mapped: start from nothing. */
+		vec_clear(&set->ranges);
+	}
+}
+
+void plan_head_done(struct plan *plan)
+{
+	plan->in_body = true;
+	plan->last_hit = 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+static struct plan_range *range_holding(struct plan_range *ranges, u32 count, u32 *hint,
+					enum plan_part part, u64 addr, u32 len)
+{
+	for (u32 n = 0, i = *hint < count ? *hint : 0; n < count; n++, i = i + 1 < count ? i + 1 : 0)
+		if (ranges[i].part == part && addr >= ranges[i].addr && len <= ranges[i].len &&
+		    addr - ranges[i].addr <= ranges[i].len - len) {
+			*hint = i;
+			return &ranges[i];
+		}
+	return NULL;
+}
+
+static void touch(u64 *low, u64 *high, u64 addr, u32 len)
+{
+	if (*low > *high) {
+		*low = addr;
+		*high = addr + len;
+		return;
+	}
+	if (addr < *low)
+		*low = addr;
+	if (addr + len > *high)
+		*high = addr + len;
+}
+
+/* The bytes of a planned read in each copy there is; equal when the thread stood still. */
+static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range, u64 addr, u32 len,
+			       enum mem_hold hold)
+{
+	size_t at = range->offset + (addr - range->addr);
+
+	if (range->part == PLAN_ONCE)
+		return plan->once.bytes + at;
+	const struct snapshot *copies = range->part == PLAN_HEAD ? plan->head : plan->body;
+	u32 count = plan->still ? 1 : range->part == PLAN_HEAD ? 3 : 2;
+	for (u32 i = 1; i < count; i++)
+		if (memcmp(copies[0].bytes + at, copies[i].bytes + at, len)) {
+			plan->motion = true;
+			plan->conflict |= hold == MEM_HOLDS;
+		}
+	return copies[0].bytes + at;
+}
+
+static bool same_page(const void *owner, u32 item, const void *key)
+{
+	const struct plan *plan = owner;
+	return plan->late_pages.at[item].page == *(const u64 *)key;
+}
+
+static struct late_page *late_page_read(struct plan *plan, u64 page)
+{
+	u32 index = plan->late_pages.count;
+
+	if (index >= LATE_PAGES_MAX)
+		return NULL;
+	if (index >= plan->late_room) {
+		u32 room = plan->late_room ? plan->late_room * 2 : 16;
+		u8 *bytes = realloc(plan->late_bytes, (size_t)room * PAGE);
+		if (!bytes)
+			return NULL;
+		plan->late_bytes = bytes;
+		plan->late_room = room;
+	}
+	struct mem_span span = { page, plan->late_bytes + (size_t)index * PAGE, PAGE };
+	plan->stats.calls++;
+	if (mem_live_readv(plan->live, &span, 1) != 1)
+		return NULL;
+	if (!vec_push(&plan->late_pages, (struct late_page){ .page = page, .low = 1, .first = plan->reads }) ||
+	    !table_add(&plan->late_table, table_hash(&page, sizeof page), index))
+		return NULL;
+	return &plan->late_pages.at[index];
+}
+
+static bool late_body_read(struct plan *plan, u64 addr, u8 *dst, u32 len)
+{
+	while (len) {
+		u64 page = addr & ~(u64)(PAGE - 1);
+		u32 inside = (u32)(addr - page);
+		u32 part = len < PAGE - inside ? len : PAGE - inside;
+		u32 index = table_find(&plan->late_table, table_hash(&page, sizeof page), same_page,
+				       plan, &page);
+		struct late_page *late = index == TABLE_NONE ? late_page_read(plan, page) :
+							       &plan->late_pages.at[index];
+		if (!late)
+			return false;
+		size_t at = (size_t)(late - plan->late_pages.at) * PAGE + inside;
+		memcpy(dst, plan->late_bytes + at, part);
+		touch(&late->low, &late->high, addr, part);
+		addr += part;
+		dst += part;
+		len -= part;
+	}
+	return true;
+}
+
+static bool late_head_read(struct plan *plan, enum plan_part part, u64 addr, u8 *dst, u32 len)
+{
+	for (u32 i = 0; i < plan->late_head_count; i++) {
+		const struct late_head *late = &plan->late_heads[i];
+		if (late->addr == addr && late->len == len && late->part == part) {
+			memcpy(dst, late->bytes, len);
+			return true;
+		}
+	}
+	struct mem_span span = { addr, dst, len };
+	plan->stats.calls++;
+	if (mem_live_readv(plan->live, &span, 1) != 1)
+		return false;
+	if (plan->late_head_count < LATE_HEADS_MAX && len <= LATE_HEAD_MAX) {
+		struct late_head *late = &plan->late_heads[plan->late_head_count++];
+		*late = (struct late_head){ .addr = addr, .len = len, .part = part };
+		memcpy(late->bytes, dst, len);
+	}
+	return true;
+}
+
+static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *dst, u32 len,
+		      enum mem_hold hold)
+{
+	if (part != PLAN_ONCE && hold == MEM_HOLDS &&
+	    !vec_push(&plan->log, (struct logged){ addr, len, part }))
+		return false;
+	struct plan_range *range = range_holding(plan->first_ranges.at, plan->first_ranges.count,
+						 &plan->last_hit, part, addr, len);
+	if (range) {
+		if (range->low > range->high)
+			range->first = plan->reads;
+		touch(&range->low, &range->high, addr, len);
+		memcpy(dst, planned_bytes(plan, range, addr, len, hold), len);
+		return true;
+	}
+	if (part == PLAN_BODY)
+		return late_body_read(plan, addr, dst, len);
+	return late_head_read(plan, part, addr, dst, len);
+}
+
+static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	struct plan *plan = (struct plan *)mem; /* created non-const by plan_new() */
+	enum plan_part part = plan->in_body ? PLAN_BODY :
+					      hold == MEM_HOLDS ? PLAN_HEAD : PLAN_ONCE;
+
+	plan->reads++;
+	return addr + len >= addr && part_read(plan, part, addr, dst, len, hold);
+}
+
+/* ---- learning ---------------------------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct plan_range *x = a, *y = b;
+
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* What the walk takes first is nearest to the leaf and changes fastest: read it right behind the
+ * head that says how deep the stack is. */
+static int by_first_touch(const void *a, const void *b)
+{
+	const struct plan_range *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return by_address(a, b);
+}
+
+/* Joined where near, in the order of reading, with offsets. */
+static void set_arrange(struct read_set *set)
+{
+	u32 kept = 0;
+
+	if (set->ranges.count)
+		qsort(set->ranges.at, set->ranges.count, sizeof *set->ranges.at, by_address);
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		struct plan_range *range = &set->ranges.at[i];
+		struct plan_range *before = kept ? &set->ranges.at[kept - 1] : NULL;
+		if (before && before->part == range->part &&
+		    range->addr <= before->addr + before->len + JOIN_GAP) {
+			u64 end = range->addr + range->len;
+			if (end > before->addr + before->len)
+				before->len = (u32)(end - before->addr);
+			if (range->low <= range->high)
+				touch(&before->low, &before->high, range->low,
+				      (u32)(range->high - range->low));
+			if (range->first < before->first)
+				before->first = range->first;
+		} else if (kept < RANGES_MAX) {
+			set->ranges.at[kept++] = *range;
+		}
+	}
+	set->ranges.count = kept;
+	if (kept)
+		qsort(set->ranges.at, kept, sizeof *set->ranges.at, by_first_touch);
+	memset(set->part_bytes, 0, sizeof set->part_bytes);
+	for (u32 i = 0; i < kept; i++) {
+		struct plan_range *range = &set->ranges.at[i];
+		range->offset = set->part_bytes[range->part];
+		set->part_bytes[range->part] += range->len;
+	}
+}
+
+/* What was touched, with slack, but never into a page that was not read. */
+static struct plan_range range_around(u64 low, u64 high, enum plan_part part)
+{
+	u64 from = low & ~(u64)(PAGE - 1), to = (high + PAGE - 1) & ~(u64)(PAGE - 1);
+	u64 slack = part == PLAN_BODY ? SLACK : 0;
+	u64 start = low - from > slack ? low - slack : from;
+	u64 end = to - high > slack ? high + slack : to;
+
+	return (struct plan_range){ .addr = part == PLAN_BODY ? start : low,
+				    .len = (u32)((part == PLAN_BODY ? end : high) -
+						 (part == PLAN_BODY ? start : low)),
+				    .part = part,
+				    .low = low,
+				    .high = high };
+}
+
+static void set_add(struct read_set *set, u64 low, u64 high, enum plan_part part, u32 first)
+{
+	struct plan_range range = range_around(low, high, part);
+
+	range.first = first;
+	if (!vec_push(&set->ranges, range))
+		return; /* out of memory: it stays unplanned, which is slow and right */
+}
+
+static bool was_late(const struct plan *plan)
+{
+	return plan->late_pages.count || plan->late_head_count;
+}
+
+static void learn_late(struct plan *plan)
+{
+	struct read_set *set = plan->set;
+
+	for (u32 i = 0; i < plan->late_head_count; i++) {
+		const struct late_head *late = &plan->late_heads[i];
+		set_add(set, late->addr, late->addr + late->len, late->part, 0);
+	}
+	for (u32 i = 0; i < plan->late_pages.count; i++) {
+		const struct late_page *late = &plan->late_pages.at[i];
+		if (late->low < late->high)
+			set_add(set, late->low, late->high, PLAN_BODY, late->first);
+	}
+	set_arrange(set);
+}
+
+/* Carries what this walk touched over to the set, and now and then lets go of the rest. */
+static void learn_touched(struct plan *plan)
+{
+	struct read_set *set = plan->set;
+	bool trim = ++set->walks >= TRIM_EVERY;
+	u32 hint = 0;
+
+	for (u32 i = 0; i < plan->first_ranges.count; i++) {
+		const struct plan_range *used = &plan->first_ranges.at[i];
+		if (used->low > used->high)
+			continue;
+		struct plan_range *range = range_holding(set->ranges.at, set->ranges.count, &hint,
+							 used->part, used->low,
+							 (u32)(used->high - used->low));
+		if (range) {
+			touch(&range->low, &range->high, used->low, (u32)(used->high - used->low));
+			range->first = used->first;
+		}
+	}
+	if (!trim)
+		return;
+	set->walks = 0;
+	u32 kept = 0;
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		const struct plan_range *range = &set->ranges.at[i];
+		if (range->low >= range->high)
+			continue;
+		struct plan_range trimmed = range_around(range->low, range->high, range->part);
+		trimmed.first = range->first;
+		trimmed.low = 1;
+		trimmed.high = 0;
+		set->ranges.at[kept++] = trimmed;
+	}
+	set->ranges.count = kept;
+	set_arrange(set);
+}
+
+/* ---- the verdict ------------------------------------------------------------------------- */
+
+static const u8 *set_bytes(const struct plan *plan, const struct logged *read, const u8 *copy)
+{
+	u32 hint = 0;
+	const struct plan_range *range = range_holding(plan->set->ranges.at, plan->set->ranges.count,
+						       &hint, read->part, read->addr, read->len);
+	return range ? copy + range->offset + (read->addr - range->addr) : NULL;
+}
+
+static bool equal_again(struct plan *plan, const struct logged *read)
+{
+	u8 first[LATE_HEAD_MAX * 4];
+	bool head = read->part == PLAN_HEAD;
+	const u8 *again = set_bytes(plan, read, head ? plan->head[1].bytes : plan->body[1].bytes);
+	const u8 *third = head ? set_bytes(plan, read, plan->head[2].bytes) : again;
+
+	if (!again || read->len > sizeof first)
+		return false;
+	plan->in_body = !head;
+	u32 index = plan->first_ranges.count;
+	struct plan_range *range = range_holding(plan->first_ranges.at, index, &plan->last_hit,
+						 read->part, read->addr, read->len);
+	if (range) {
+		const struct snapshot *copy = head ? &plan->head[0] : &plan->body[0];
+		memcpy(first, copy->bytes + range->offset + (read->addr - range->addr), read->len);
+	} else if (head ? !late_head_read(plan, read->part, read->addr, first, read->len) :
+			  !late_body_read(plan, read->addr, first, read->len)) {
+		return false;
+	}
+	return !memcmp(first, again, read->len) && !memcmp(first, third, read->len);
+}
+
+enum plan_verdict plan_settle(struct plan *plan)
+{
+	if (was_late(plan)) {
+		plan->stats.unplanned++;
+		learn_late(plan);
+		if (plan->still)
+			return PLAN_HELD;
+		/* heads and frames of the first copy stay; the second covers every read made */
+		if (!fetch_again(plan)) {
+			vec_clear(&plan->set->ranges);
+			plan->conflict = true;
+			return PLAN_MOVED;
+		}
+		for (u32 i = 0; i < plan->log.count && !plan->conflict; i++)
+			if (!equal_again(plan, &plan->log.at[i]))
+				plan->conflict = plan->motion = true;
+	}
+	return plan->conflict && !plan->still ? PLAN_MOVED : PLAN_HELD;
+}
+
+void plan_end(struct plan *plan)
+{
+	learn_touched(plan);
+	plan->set = NULL;
+}
+
+bool plan_saw_motion(const struct plan *plan)
+{
+	return plan->motion;
+}
+
+const struct plan_stats *plan_stats(const struct plan *plan)
+{
+	return &plan->stats;
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct plan *plan_new(const struct mem_live *live)
+{
+	struct plan *plan = calloc(1, sizeof *plan);
+
+	if (plan) {
+		plan->mem.read = plan_read;
+		plan->live = live;
+	}
+	return plan;
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	free(plan->once.bytes);
+	for (u32 i = 0; i < COUNT_OF(plan->head); i++)
+		free(plan->head[i].bytes);
+	for (u32 i = 0; i < COUNT_OF(plan->body); i++)
+		free(plan->body[i].bytes);
+	free(plan->late_bytes);
+	table_free(&plan->late_table);
+	vec_free(&plan->first_ranges);
+	vec_free(&plan->log);
+	vec_free(&plan->late_pages);
+	vec_free(&plan->spans);
+	free(plan);
+}
+
+const struct mem *plan_mem(const struct plan *plan)
+{
+	return &plan->mem;
+}
+
+void plan_retarget(struct plan *plan, const struct mem_live *live)
+{
+	plan->live = live;
+}
+
+u32 read_set_head(const struct read_set *set, struct mem_span *spans, u32 room, u8 *bytes,
+		  u32 bytes_room, u32 *used)
+{
+	u32 count = 0, at = 0;
+
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		const struct plan_range *range = &set->ranges.at[i];
+		if (range->part != PLAN_HEAD)
+			continue;
+		if (count == room || range->len > bytes_room - at)
+			return 0;
+		spans[count++] = (struct mem_span){ range->addr, bytes + at, range->len };
+		at += range->len;
+	}
+	*used = at;
+	return count;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * plan.h - a snapshot of a running thread that proves itself.
+ *
+ * The target is not stopped, so reading its stack word by word loses every race.
+ * What the last walk of a thread read (its read set) is the plan of the next: one
+ * vectored read fetches
+ *
+ *	[once] [head] [body] [head] [body] [head]
+ *
+ *	once  what `begin` took with mem_peek: any instant will do
+ *	head  what `begin` took with mem_read: the words that say where the stack is
+ *	body  what the steps read: the frames
+ *
+ * and the walker then reads from it.  Every byte it takes with mem_read is compared
+ * between the copies.  All equal: the stack stood still for the whole read, PLAN_HELD.
+ * Heads alone are not enough: a frame can be popped and another pushed at its address
+ * between two copies (measured: 0.03-14 % wrong); contents without the middle head,
+ * 0.3 %; with it 0 of 180,000 (bench/torn).
+ *
+ * A read outside the plan is made at once, a page at a time, and everything is
+ * then read a second time and compared: correct, but slower.  It is part of the plan
+ * from then on.
+ *
+ * Nothing here retries: an attempt that conflicts has seen a state that moves, and to
+ * look again would favour states that do not.
+ *
+ *	plan_begin(plan, set, still)    fetch
+ *	  begin(&plan->mem, ...)        the runtime's
+ *	plan_head_done(plan)
+ *	  step(&plan->mem, ...) ...     from the first copy
+ *	plan_settle(plan)               HELD or MOVED
+ *	plan_end(plan)                  learn */
+#pragma once
+#include "base/table.h"
+#include "base/vec.h"
+#include "mem/live.h"
+
+enum plan_part { PLAN_ONCE, PLAN_HEAD, PLAN_BODY, PLAN_PARTS };
+
+struct plan_range {
+	u64 addr;
+	u32 len;
+	u32 offset;     /* of its bytes in a snapshot of its part */
+	u64 low, high;  /* what was touched since the last trim; low > high: nothing */
+	u32 part;
+	u32 first;      /* when the last walk touched it first, in reads: the order of fetching */
+};
+
+/* What the walks of one thread read. All zero is valid and empty. One a thread. */
+struct read_set {
+	VEC(struct plan_range) ranges; /* in the order of fetching */
+	u32 part_bytes[PLAN_PARTS];
+	u32 walks;                     /* since the last trim */
+};
+void read_set_free(struct read_set *set);
+
+enum plan_verdict { PLAN_HELD, PLAN_MOVED };
+
+struct plan_stats {
+	u64 transactions;
+	u64 unplanned; /* transactions with a read outside the plan */
+	u64 calls;     /* system calls, all transactions */
+};
+
+struct plan; /* opaque scratch, shared by all threads of a reader: one transaction at a time */
+
+struct plan *plan_new(const struct mem_live *live);
+void plan_free(struct plan *plan);
+/* What the walker reads through. */
+const struct mem *plan_mem(const struct plan *plan);
+/* From here on the transactions read this process. */
+void plan_retarget(struct plan *plan, const struct mem_live *live);
+
+/* `still`: the thread is stopped; one copy is enough and nothing can conflict. */
+void plan_begin(struct plan *plan, struct read_set *set, bool still);
+void plan_head_done(struct plan *plan);
+enum plan_verdict plan_settle(struct plan *plan);
+void plan_end(struct plan *plan);
+/* Did any word, one that may drift too, differ between the copies of this transaction? Then the
+ * thread ran while it was read. Call after plan_settle. */
+bool plan_saw_motion(const struct plan *plan);
+const struct plan_stats *plan_stats(const struct plan *plan);
+
+/* The head words of a set as spans, for one batched look at many threads: fills at most `room`
+ * spans whose bytes land in `bytes` one after the other; returns the spans used, 0 when the set
+ * is empty or does not fit. *used is the number of bytes. */
+u32 read_set_head(const struct read_set *set, struct mem_span *spans, u32 room, u8 *bytes,
+		  u32 bytes_room, u32 *used);

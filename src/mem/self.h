@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * self.h - our own memory, read so that a wrong address is a failed read.
+ *
+ * The engines that run inside the profiled process walk structures that other
+ * threads change and free under them.  Loading through a pointer could fault;
+ * asking the kernel to copy cannot. */
+#pragma once
+#include "mem/mem.h"
+
+/* There is one memory of our own, and it needs no state: nothing goes stale in a forked child. */
+extern const struct mem mem_self;
