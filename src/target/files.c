@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * files.c - the file behind a mapping, whoever made its name.
+ *
+ * The path in /proc/PID/maps is the target's word: by now another file may stand
+ * there, a FIFO that blocks its reader, a link that leads out of the container. So
+ * it is tried last but one, and nothing is believed because of its name:
+ *
+ *	1. /proc/PID/map_files/START-END   the mapped file itself, deleted or not;
+ *	                                   needs CAP_CHECKPOINT_RESTORE
+ *	2. /proc/PID/exe                   the same for the program's own file
+ *	3. the path below /proc/PID/root   RESOLVE_IN_ROOT: no ".." or link leaves it
+ *
+ * Each is first opened with O_PATH, which touches neither a FIFO nor a device,
+ * then checked to be a regular file, and only then opened for reading.  2 and 3
+ * must be the mapped file: the inode must agree, and the device too, unless the
+ * file system is one whose stat() gives another device than its mappings do
+ * (overlayfs and btrfs: an anonymous one; then a file that is too short for the
+ * mapping is refused).  Who can put such a file there can as well map it.
+ *
+ * A file on a FUSE mount can make a reader wait for ever; this cannot be seen
+ * before reading it. */
+#include "target/target.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "elf/image.h"
+#include "target/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define LOG_DOMAIN LOG_target
+
+enum { VDSO_BYTES_MAX = 1 << 20 }; /* it has two to four pages */
+
+/* --- is it the mapped file? -------------------------------------------------------------- */
+
+static bool device_may_differ(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 &&
+	       (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == BTRFS_SUPER_MAGIC);
+}
+
+static bool is_mapped_file(int fd, const struct stat *st, const struct mapping *mapping)
+{
+	if (st->st_ino != mapping->inode)
+		return false;
+	if ((major(st->st_dev) << 20 | minor(st->st_dev)) == mapping->device)
+		return true;
+	return device_may_differ(fd) && (u64)st->st_size > mapping->offset;
+}
+
+/* From an O_PATH descriptor to one that reads, if it is a regular file; -1 and errno. `mapping`
+ * NULL: it is known to be the mapped file. */
+static int open_checked(int handle, const struct mapping *mapping)
+{
+	struct stat st;
+	char name[32];
+
+	if (fstat(handle, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = EMEDIUMTYPE; /* explained below: not a regular file */
+		return -1;
+	}
+	if (mapping && !is_mapped_file(handle, &st, mapping)) {
+		errno = ESTALE;
+		return -1;
+	}
+	snprintf(name, sizeof name, "/proc/self/fd/%d", handle);
+	return open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* --- three ways to it -------------------------------------------------------------------- */
+
+static int open_map_file(const struct target *target, const struct mapping *mapping)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
+		 (unsigned long long)mapping->end);
+	AUTO_CLOSE int handle = openat(target->proc_fd, name, O_PATH | O_CLOEXEC);
+	return handle < 0 ? -1 : open_checked(handle, NULL);
+}
+
+static int open_exe(const struct target *target, const struct mapping *mapping)
+{
+	AUTO_CLOSE int handle = openat(target->proc_fd, "exe", O_PATH | O_CLOEXEC);
+
+	return handle < 0 ? -1 : open_checked(handle, mapping);
+}
+
+static int open_below(int root, const char *path, const struct mapping *mapping)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	AUTO_CLOSE int handle = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+
+	return handle < 0 ? -1 : open_checked(handle, mapping);
+}
+
+static int open_path(const struct target *target, const struct mapping *mapping)
+{
+	const char *path = mapping_path(target, mapping);
+	char prefix[PROC_TEXT_MAX], marked[PROC_TEXT_MAX + 16];
+	ssize_t length = readlinkat(target->proc_fd, "root", prefix, sizeof prefix - 1);
+	AUTO_CLOSE int root = openat(target->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return -1;
+	prefix[length > 0 ? length : 0] = 0;
+	path = proc_path_below(path, prefix);
+	int fd = open_below(root, path, mapping);
+	if (fd < 0 && mapping->deleted && strlen(path) < PROC_TEXT_MAX) {
+		/* Not deleted, but a file of that name. */
+		snprintf(marked, sizeof marked, "%s (deleted)", path);
+		fd = open_below(root, marked, mapping);
+	}
+	return fd;
+}
+
+/* --- the vDSO ---------------------------------------------------------------------------- */
+
+/* The kernel's own shared library: an ELF file as a whole in memory, and in no file system. */
+static int copy_vdso(const struct target *target, const struct mapping *mapping, struct err *err)
+{
+	u64 size = mapping->end - mapping->start;
+
+	if (size > VDSO_BYTES_MAX)
+		return err_set(err, ERR_BAD_DATA, "[vdso]: %llu bytes long",
+			       (unsigned long long)size),
+		       -1;
+	AUTO_FREE u8 *bytes = malloc(size);
+	AUTO_CLOSE int fd = memfd_create("vdso", MFD_CLOEXEC);
+	struct mem_span span = { mapping->start, bytes, (u32)size };
+	if (!bytes)
+		return err_no_memory(err), -1;
+	if (fd < 0 || mem_live_readv(&target->mem, &span, 1) != 1)
+		return err_sys(err, errno, "[vdso]"), -1;
+	if (write(fd, bytes, size) != (ssize_t)size)
+		return err_sys(err, errno, "[vdso]: copying it"), -1;
+	return take_fd(&fd);
+}
+
+/* --- opening ----------------------------------------------------------------------------- */
+
+/* Of the first and the last way that failed: whether the mapping is there, and what stands at its
+ * path. */
+static void explain(const struct mapping *mapping, const char *path, int first, int last,
+		    struct err *err)
+{
+	if (first == ENOENT)
+		err_set(err, ERR_BAD_DATA, "%s: no longer mapped at 0x%llx", path,
+			(unsigned long long)mapping->start);
+	else if (last == EMEDIUMTYPE)
+		err_set(err, ERR_BAD_DATA, "%s: not a regular file", path);
+	else if (last == ESTALE || last == ENOENT)
+		err_set(err, ERR_PERMISSION,
+			"%s: %s; CAP_CHECKPOINT_RESTORE opens the file that is: run as root", path,
+			mapping->deleted ? "deleted or replaced since it was mapped" :
+					   "not the file that is mapped");
+	else
+		err_sys(err, last, "%s", path);
+}
+
+static int open_file(const struct target *target, const struct mapping *mapping, struct err *err)
+{
+	static const struct {
+		const char *name;
+		int (*open)(const struct target *target, const struct mapping *mapping);
+	} ways[] = {
+		{ "map_files", open_map_file },
+		{ "exe", open_exe },
+		{ "root", open_path },
+	};
+	const char *path = mapping_path(target, mapping);
+	int why[COUNT_OF(ways)];
+
+	for (u32 i = 0; i < COUNT_OF(ways); i++) {
+		int fd = ways[i].open(target, mapping);
+		if (fd >= 0)
+			return fd;
+		why[i] = errno;
+		log_debug(2, "%s: by %s: %s", path, ways[i].name, strerror(why[i]));
+	}
+	explain(mapping, path, why[0], why[COUNT_OF(ways) - 1], err);
+	return -1;
+}
+
+struct image *target_open_image(const struct target *target, const struct mapping *mapping,
+				struct err *err)
+{
+	const char *path = mapping_path(target, mapping);
+	int fd;
+
+	if (mapping->inode) {
+		fd = open_file(target, mapping, err);
+	} else if (strcmp(path, "[vdso]") == 0) {
+		fd = copy_vdso(target, mapping, err);
+	} else {
+		err_set(err, ERR_BAD_DATA, "the memory at 0x%llx is of no file",
+			(unsigned long long)mapping->start);
+		return NULL;
+	}
+	return fd < 0 ? NULL : image_open(fd, path, err);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kin.c - see kin.h. */
+#include "target/kin.h"
+
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "target/proc.h"
+
+u32 target_parent(const struct target *target)
+{
+	struct proc_stat stat;
+
+	return proc_read_stat(target->proc_fd, &stat) ? stat.parent : 0;
+}
+
+bool target_shares_memory(const struct target *a, const struct target *b)
+{
+	/* kcmp needs the right to ptrace both, as reading their memory does */
+	return syscall(SYS_kcmp, (pid_t)a->pid, (pid_t)b->pid, KCMP_VM, 0, 0) == 0;
+}

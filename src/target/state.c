@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * state.c - does a thread run now, and how much has it run?
+ *
+ * Four files of /proc/PID/task/TID know something about it (kernel 6.18, kept open):
+ *
+ *	file       us        what it says
+ *	schedstat  0.6       CPU time and how often switched in; not whether it runs now
+ *	syscall    0.8-1.6   "running", but asking may sleep: wait_task_inactive() waits a tick for
+ *	                     a thread that is just going to sleep, and it needs the right to attach
+ *	wchan      0.8-1.8   "0" when running, but also when refused, unknown or not built in
+ *	stat       3.1       the state's letter, always, for everybody
+ *
+ * So the letter of stat is the answer, and schedstat saves reading it: a thread that slept, and
+ * since before that answer was neither switched in nor charged any CPU time, cannot have run. Both
+ * words count.  A thread that is woken while it goes to sleep is never switched out, so its count
+ * stays; its time moves at the next tick. */
+#include "target/proc.h"
+#include "target/target.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Kernel threads aside: R runs or waits for a CPU, S sleeps, D sleeps uninterruptibly, T is stopped
+ * by a signal, t by a tracer, Z and X have ended, I is idle (kernel), P parked (kernel). */
+static enum thread_run_state state_of_letter(char letter)
+{
+	switch (letter) {
+	case 'R':
+		return THREAD_RUNNING;
+	case 'D':
+		return THREAD_BLOCKED;
+	case 'T':
+	case 't':
+		return THREAD_STOPPED;
+	case 'Z':
+	case 'X':
+	case 'x':
+		return THREAD_GONE;
+	default:
+		return THREAD_SLEEPING;
+	}
+}
+
+static enum thread_run_state state_of_stat(const char *text, ssize_t length)
+{
+	const char *close = length > 0 ? memrchr(text, ')', (size_t)length) : NULL;
+
+	if (!close || close + 2 >= text + length)
+		return THREAD_GONE;
+	return state_of_letter(close[2]);
+}
+
+static bool time_of_schedstat(const char *text, ssize_t length, struct thread_time *out)
+{
+	const char *at = text;
+
+	if (length <= 0)
+		return false;
+	out->cpu_ns = proc_decimal(&at);
+	at += *at == ' ';
+	proc_decimal(&at); /* time spent waiting for a CPU */
+	at += *at == ' ';
+	out->runs = proc_decimal(&at);
+	return true;
+}
+
+enum thread_run_state target_thread_state(const struct target *target, u32 tid)
+{
+	char name[32], text[PROC_TEXT_MAX];
+
+	snprintf(name, sizeof name, "task/%u/stat", tid);
+	return state_of_stat(text, proc_read(target->proc_fd, name, text, sizeof text));
+}
+
+bool target_thread_time(const struct target *target, u32 tid, struct thread_time *out)
+{
+	char name[32], text[96];
+
+	snprintf(name, sizeof name, "task/%u/schedstat", tid);
+	return time_of_schedstat(text, proc_read(target->proc_fd, name, text, sizeof text), out);
+}
+
+/* --- kept open --------------------------------------------------------------------------- */
+
+static int open_task_file(const struct target *target, u32 tid, const char *file)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "task/%u/%s", tid, file);
+	return openat(target->proc_fd, name, O_RDONLY | O_CLOEXEC);
+}
+
+bool thread_probe_open(struct thread_probe *probe, const struct target *target, u32 tid)
+{
+	*probe = (struct thread_probe){ .stat_fd = -1, .tid = tid, .state = THREAD_RUNNING };
+	probe->schedstat_fd = open_task_file(target, tid, "schedstat");
+	return probe->schedstat_fd >= 0;
+}
+
+void thread_probe_close(struct thread_probe *probe)
+{
+	if (probe->schedstat_fd >= 0)
+		close(probe->schedstat_fd);
+	if (probe->stat_fd >= 0)
+		close(probe->stat_fd);
+	probe->schedstat_fd = probe->stat_fd = -1;
+}
+
+bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out)
+{
+	char text[96];
+
+	return time_of_schedstat(text, proc_reread(probe->schedstat_fd, text, sizeof text), out);
+}
+
+enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target)
+{
+	struct thread_time time = {
+		0
+	}; /* 0 runs: not known, or a kernel without CONFIG_SCHED_INFO */
+	char text[PROC_TEXT_MAX];
+
+	if (probe->state == THREAD_SLEEPING || probe->state == THREAD_BLOCKED) {
+		if (!thread_probe_time(probe, &time))
+			return THREAD_GONE;
+		if (time.runs && time.runs == probe->time.runs && time.cpu_ns == probe->time.cpu_ns)
+			return probe->state;
+	}
+	if (probe->stat_fd < 0)
+		probe->stat_fd = open_task_file(target, probe->tid, "stat");
+	if (probe->stat_fd < 0) /* gone, or no descriptor left */
+		return target_thread_state(target, probe->tid);
+	probe->state = state_of_stat(text, proc_reread(probe->stat_fd, text, sizeof text));
+	probe->time = time;
+	return probe->state;
+}
+
+/* --- the whole process ------------------------------------------------------------------- */
+
+/* The kernel's clock of a process's CPU time (CPUCLOCK_SCHED = 2), as clock_getcpuclockid() makes
+ * it; that function also asks whether the process is there, which costs a second call. */
+static clockid_t process_clock(u32 pid)
+{
+	return (clockid_t)(~pid << 3 | 2);
+}
+
+bool target_cpu_ns(const struct target *target, u64 *out)
+{
+	struct timespec t;
+	struct proc_stat stat;
+
+	if (clock_gettime(process_clock(target->pid), &t) == 0) {
+		*out = (u64)t.tv_sec * NS_PER_S + (u64)t.tv_nsec;
+		return true;
+	}
+	long hz = sysconf(_SC_CLK_TCK);
+	if (hz <= 0 || !proc_read_stat(target->proc_fd, &stat))
+		return false;
+	*out = (stat.user_ticks + stat.system_ticks) * (NS_PER_S / (u64)hz);
+	return true;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tracker_perf.c - process events from the kernel's perf side-band records.
+ *
+ * One dummy software event a CPU, for all processes (pid -1), with attr.task and
+ * attr.comm_exec: it counts nothing and writes, into a ring in our memory,
+ *
+ *	FORK   a new process or thread      pid, parent, tid, parent's tid
+ *	EXIT   a thread has ended           the same
+ *	COMM   with MISC_COMM_EXEC: an exec pid, tid, name
+ *	LOST   the ring was full            how many
+ *
+ * Pids are those of the pid namespace that opened the event; a process outside of
+ * it has none and is skipped.  Every CPU writes its own ring, so the order of a
+ * fork here and the child's exec there is found by time.
+ *
+ * Why a cut at `until_ns` makes that order safe: the kernel writes a FORK record
+ * before the child can run, so before any record of the child. Let a record be at
+ * or before `until_ns`, read before we look at the rings: then every record that
+ * caused it was already written when we looked.  Later ones wait for the next poll.
+ *
+ * A CPU that comes online later is not listened to. */
+#include "target/tracker_parts.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	RING_PAGES = 16,  /* 64 kB: 1,000 records between two polls of one CPU */
+	RECORD_MAX = 256, /* ours are at the most 80 bytes */
+};
+
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page; /* the first; the data is behind it */
+};
+
+/* A record, cut down to what matters. */
+struct note {
+	u64 time_ns;
+	u64 order; /* as read, for records of the same nanosecond */
+	u32 type;
+	u32 pid, tid, parent;
+};
+
+struct perf_source {
+	VEC(struct ring) rings;
+	VEC(struct note) notes;
+	u64 order;
+	u64 page_size;
+};
+
+/* --- rings ------------------------------------------------------------------------------- */
+
+static int open_event(int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof attr,
+		.sample_type = PERF_SAMPLE_TIME, /* of the trailer that sample_id_all adds */
+		.sample_id_all = 1,
+		.task = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.exclude_kernel = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX, /* nobody polls the descriptor */
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool open_ring(struct perf_source *source, int cpu, struct err *err)
+{
+	struct ring ring = { .fd = open_event(cpu) };
+
+	if (ring.fd < 0)
+		return errno == ENODEV ? true /* a CPU that is offline */
+					 :
+					 err_sys(err, errno, "perf_event_open on CPU %d", cpu);
+	ring.page = mmap(NULL, (1 + RING_PAGES) * source->page_size, PROT_READ | PROT_WRITE,
+			 MAP_SHARED, ring.fd, 0);
+	if (ring.page == MAP_FAILED) {
+		int why = errno;
+		close(ring.fd);
+		return err_sys(err, why, "the ring of CPU %d", cpu);
+	}
+	if (vec_push(&source->rings, ring))
+		return true;
+	munmap(ring.page, (1 + RING_PAGES) * source->page_size);
+	close(ring.fd);
+	return err_no_memory(err);
+}
+
+struct perf_source *perf_source_open(struct err *err)
+{
+	struct perf_source *source = calloc(1, sizeof *source);
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (!source) {
+		err_no_memory(err);
+		return NULL;
+	}
+	source->page_size = (u64)sysconf(_SC_PAGESIZE);
+	for (int cpu = 0; cpu < cpus; cpu++)
+		if (!open_ring(source, cpu, err)) {
+			perf_source_close(source);
+			return NULL;
+		}
+	return source;
+}
+
+void perf_source_close(struct perf_source *source)
+{
+	if (!source)
+		return;
+	for (u32 i = 0; i < source->rings.count; i++) {
+		munmap(source->rings.at[i].page, (1 + RING_PAGES) * source->page_size);
+		close(source->rings.at[i].fd);
+	}
+	vec_free(&source->rings);
+	vec_free(&source->notes);
+	free(source);
+}
+
+/* --- records ----------------------------------------------------------------------------- */
+
+struct task_record { /* FORK and EXIT */
+	struct perf_event_header header;
+	u32 pid, parent, tid, parent_tid;
+	u64 time_ns;
+};
+
+struct comm_record { /* the name follows, then the trailer */
+	struct perf_event_header header;
+	u32 pid, tid;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	u64 id, lost;
+};
+
+/* The trailer of sample_id_all is the time alone. */
+static u64 trailing_time(const u8 *record, u16 size)
+{
+	u64 time;
+
+	memcpy(&time, record + size - sizeof time, sizeof time);
+	return time;
+}
+
+static void take_record(struct perf_source *source, struct tracker *tracker, const u8 *record)
+{
+	struct perf_event_header header;
+	struct note note = { 0 };
+
+	memcpy(&header, record, sizeof header);
+	if ((header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) &&
+	    header.size >= sizeof(struct task_record)) {
+		struct task_record task;
+		memcpy(&task, record, sizeof task);
+		note = (struct note){
+			task.time_ns, 0, header.type, task.pid, task.tid, task.parent
+		};
+	} else if (header.type == PERF_RECORD_COMM && header.misc & PERF_RECORD_MISC_COMM_EXEC &&
+		   header.size >= sizeof(struct comm_record) + sizeof(u64)) {
+		struct comm_record comm;
+		memcpy(&comm, record, sizeof comm);
+		note = (struct note){
+			trailing_time(record, header.size), 0, header.type, comm.pid, comm.tid, 0
+		};
+	} else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record)) {
+		struct lost_record lost;
+		memcpy(&lost, record, sizeof lost);
+		tracker->lost += lost.lost;
+	}
+	/* 0 or -1: of another pid namespace, or of none any more. */
+	if (note.pid == 0 || note.pid > INT32_MAX)
+		return;
+	note.order = source->order++;
+	if (!vec_push(&source->notes, note))
+		tracker->no_memory = true;
+}
+
+static void drain_ring(struct perf_source *source, struct tracker *tracker, struct ring *ring)
+{
+	const u64 size = RING_PAGES * source->page_size;
+	const u8 *data = (const u8 *)ring->page + source->page_size;
+	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	u64 tail = ring->page->data_tail; /* only we write it */
+	_Alignas(8) u8 record[RECORD_MAX];
+
+	if (tail == head)
+		return;
+	while (head - tail >= sizeof(struct perf_event_header)) {
+		/* Records begin at multiples of 8, so a header never wraps. */
+		const struct perf_event_header *header = (const void *)(data + tail % size);
+		u64 length = header->size;
+		u64 until_end = size - tail % size;
+		if (length < sizeof *header || length > head - tail)
+			break; /* not a ring that this kernel writes: drop what is in it */
+		if (length <= sizeof record) {
+			u64 first = length < until_end ? length : until_end;
+			memcpy(record, data + tail % size, first);
+			memcpy(record + first, data, length - first);
+			take_record(source, tracker, record);
+		}
+		tail += length;
+	}
+	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+/* --- meaning ----------------------------------------------------------------------------- */
+
+static void apply_fork(struct tracker *tracker, const struct note *note)
+{
+	if (note->pid == note->parent) {
+		if (tracker_find(tracker, note->pid))
+			tracker_tell(tracker, TRACK_THREAD, note->pid, note->tid, note->pid,
+				     note->time_ns);
+		return;
+	}
+	struct watched *before = tracker_find(tracker, note->pid);
+	if (before && !before->ending)
+		return; /* found in /proc before its record was read */
+	if (before) {
+		/* The number is free again, so the process that had it is gone. */
+		tracker_tell(tracker, TRACK_EXIT, note->pid, note->pid, 0, note->time_ns);
+		tracker_forget(tracker, before);
+	}
+	if (tracker->children && tracker_find(tracker, note->parent) &&
+	    tracker_watch(tracker, note->pid))
+		tracker_tell(tracker, TRACK_FORK, note->pid, note->tid, note->parent,
+			     note->time_ns);
+}
+
+static void apply_note(struct tracker *tracker, const struct note *note)
+{
+	struct watched *process;
+
+	if (note->type == PERF_RECORD_FORK) {
+		apply_fork(tracker, note);
+		return;
+	}
+	process = tracker_find(tracker, note->pid);
+	if (!process)
+		return;
+	if (note->type == PERF_RECORD_COMM) {
+		/* When another thread execs, the first one ends and hands it its number. */
+		process->ending = false;
+		tracker_tell(tracker, TRACK_EXEC, note->pid, note->tid, 0, note->time_ns);
+		return;
+	}
+	process->ending |= note->tid == note->pid;
+	tracker_tell(tracker, TRACK_THREAD_EXIT, note->pid, note->tid, 0, note->time_ns);
+}
+
+static int compare_notes(const void *left, const void *right)
+{
+	const struct note *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+void perf_source_poll(struct perf_source *source, struct tracker *tracker, u64 until_ns)
+{
+	u32 done = 0;
+
+	for (u32 i = 0; i < source->rings.count; i++)
+		drain_ring(source, tracker, &source->rings.at[i]);
+	if (!source->notes.count)
+		return;
+	qsort(source->notes.at, source->notes.count, sizeof source->notes.at[0], compare_notes);
+	while (done < source->notes.count && source->notes.at[done].time_ns <= until_ns)
+		apply_note(tracker, &source->notes.at[done++]);
+	source->notes.count -= done;
+	memmove(source->notes.at, source->notes.at + done,
+		source->notes.count * sizeof source->notes.at[0]);
+}
