@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * calibrate.c - a live process knows its own layout.
+ *
+ * The frame path is stable inside a minor version; the tails of thread, ractor and
+ * vm are not: a patch level moved them four times, other C libraries and build
+ * options do.  Each number has a property that only the right one has:
+ *
+ *	thread.ec, ec.thread_ptr   lead from the main thread back to it
+ *	ractor.threads             the one node of the ring of threads that lies in the ractor
+ *	ractor.node                the one node of the ring of ractors that does
+ *	struct pthread's tid       equals the pid in the main thread, a thread's tid in the rest
+ *	thread.name                nil, or a String, in every thread
+ *	ractor.owner               one of the threads, or NULL
+ *
+ * The process runs on: a ring can change while it is walked.  What fails is tried
+ * again a few times before it is believed. */
+#include "runtimes/ruby/calibrate.h"
+
+#include "base/vec.h"
+#include "runtimes/ruby/step.h"
+#include "target/target.h"
+
+#include <string.h>
+
+enum {
+	TRIES = 8,
+	THREADS_MAX = 64, /* so many are proof enough */
+	THREAD_BYTES = 640,
+	RACTOR_BYTES = 1024,
+	PTHREAD_BYTES = 2304, /* sizeof(struct pthread) in glibc 2.36, x86-64 */
+	RING_MAX = 1 << 14,
+};
+
+static void found(struct ruby_state *state, enum ruby_field field, u64 value)
+{
+	u16 *at = ruby_field_at(&state->at, field);
+
+	if (*at == value && state->source[field] == RUBY_FROM_TABLE)
+		return;
+	*at = (u16)value;
+	state->source[field] = value ? RUBY_FROM_MEMORY : RUBY_FROM_NOWHERE;
+}
+
+/* ---- vm -> main_thread -> ec -> thread ----------------------------------------------------- */
+
+static bool close_ec(const struct mem *mem, u64 thread, u64 thread_ec, u64 ec_thread_ptr)
+{
+	struct {
+		u64 vm_stack, size, cfp;
+	} head;
+	u64 ec, back;
+
+	if (!mem_peek(mem, thread + thread_ec, &ec, 8) || !ruby_address_ok(ec) ||
+	    !mem_peek(mem, ec + ec_thread_ptr, &back, 8) || back != thread ||
+	    !mem_peek(mem, ec + RUBY_EC_VM_STACK, &head, sizeof head))
+		return false;
+	return ruby_address_ok(head.vm_stack) && ruby_address_ok(head.cfp) &&
+	       head.size <= RUBY_STACK_WORDS_MAX && head.cfp > head.vm_stack &&
+	       head.cfp <= head.vm_stack + head.size * 8;
+}
+
+bool ruby_close_vm(const struct mem *mem, struct ruby_state *state, u64 vm)
+{
+	const struct ruby_layout *at = &state->at;
+	u64 thread, back;
+
+	if (!ruby_address_ok(vm) || !mem_peek(mem, vm + at->vm_main_thread, &thread, 8) ||
+	    !ruby_address_ok(thread) || !mem_peek(mem, thread + at->thread_vm, &back, 8) ||
+	    back != vm)
+		return false;
+	if (close_ec(mem, thread, at->thread_ec, at->ec_thread_ptr)) {
+		state->vm = vm;
+		return true;
+	}
+	/* ec stands among the first words of every rb_thread_t, thread_ptr of every ec. */
+	for (u64 ec = 24; ec <= 48; ec += 8)
+		for (u64 thread_ptr = 24; thread_ptr <= 96; thread_ptr += 8)
+			if (close_ec(mem, thread, ec, thread_ptr)) {
+				found(state, RUBY_thread_ec, ec);
+				found(state, RUBY_ec_thread_ptr, thread_ptr);
+				state->vm = vm;
+				return true;
+			}
+	return false;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Follows a ring of list nodes from `start`; the node inside [low, low + bytes), 0: none. */
+static u64 ring_node_inside(const struct mem *mem, u64 start, u64 low, u64 bytes)
+{
+	u64 node = start;
+
+	for (u32 i = 0; i < RING_MAX; i++) {
+		if (!ruby_address_ok(node) || !mem_peek(mem, node, &node, 8))
+			return 0;
+		if (node - low < bytes)
+			return node;
+		if (node == start)
+			return 0;
+	}
+	return 0;
+}
+
+struct thread_list {
+	u32 count;
+	struct vm_thread at[THREADS_MAX];
+};
+
+/* The first threads, the main one among them. */
+static bool list_threads(const struct mem *mem, const struct ruby_state *state, u64 main_thread,
+			 struct thread_list *list)
+{
+	u64 where = 0;
+	bool has_main = false;
+	enum step step = STEP_MORE;
+
+	list->count = 0;
+	while (list->count < THREADS_MAX) {
+		struct vm_thread *thread = &list->at[list->count];
+		step = ruby_next_thread(mem, state, &where, thread);
+		if (step != STEP_MORE)
+			break;
+		has_main |= thread->thread == main_thread;
+		list->count++;
+	}
+	return step != STEP_FAULT && (has_main || list->count == THREADS_MAX);
+}
+
+static bool find_lists(const struct mem *mem, struct ruby_state *state, u64 main_thread,
+		       struct thread_list *list)
+{
+	const struct ruby_layout *at = &state->at;
+	u64 ractor, node;
+
+	if (list_threads(mem, state, main_thread, list))
+		return true;
+	if (!(state->facts & RUBY_HAS_RACTORS)) {
+		/* The head is the node of the ring that lies in the VM. */
+		node = ring_node_inside(mem, main_thread, state->vm, RACTOR_BYTES);
+		if (node)
+			found(state, RUBY_vm_threads, node - state->vm);
+		return node && list_threads(mem, state, main_thread, list);
+	}
+	if (!mem_peek(mem, main_thread + at->thread_ractor, &ractor, 8) || !ruby_address_ok(ractor))
+		return false;
+	node = ring_node_inside(mem, main_thread, ractor, RACTOR_BYTES);
+	if (!node)
+		return false;
+	/* The lock moves with the list before it. */
+	u64 moved = node - ractor - at->ractor_threads;
+	if (at->ractor_owner)
+		found(state, RUBY_ractor_owner, at->ractor_owner + moved);
+	found(state, RUBY_ractor_threads, node - ractor);
+	node = ring_node_inside(mem, state->vm + at->vm_ractors, ractor, RACTOR_BYTES);
+	if (node)
+		found(state, RUBY_ractor_node, node - ractor);
+	return node && list_threads(mem, state, main_thread, list);
+}
+
+/* ---- the lock ------------------------------------------------------------------------------ */
+
+static bool is_thread_or_null(const struct mem *mem, const struct ruby_state *state, u64 owner)
+{
+	struct ruby_thread_words words;
+
+	return !owner || ruby_read_thread(mem, state, owner, &words);
+}
+
+/* A thread's states are a fact about the lock: without it they are left unknown. */
+static void check_owner(const struct mem *mem, struct ruby_state *state, u64 main_thread)
+{
+	enum ruby_field field = state->facts & RUBY_HAS_RACTORS ? RUBY_ractor_owner : RUBY_vm_owner;
+	u64 ractor = 0, owner;
+
+	if (field == RUBY_ractor_owner &&
+	    !mem_peek(mem, main_thread + state->at.thread_ractor, &ractor, 8))
+		return;
+	for (u32 i = 0; i < TRIES; i++)
+		if (ruby_lock_owner(mem, state, ractor, &owner) &&
+		    is_thread_or_null(mem, state, owner))
+			return;
+	found(state, field, 0);
+}
+
+/* ---- tids ---------------------------------------------------------------------------------- */
+
+static bool is_inner_tid(const target_threads *threads, u32 tid)
+{
+	for (u32 i = 0; i < threads->count; i++)
+		if (threads->at[i].inner_tid == tid)
+			return true;
+	return false;
+}
+
+/* Does `offset` in each thread's struct pthread hold the tid of a thread of the process? */
+static bool holds_tids(const struct mem *mem, const struct thread_list *list,
+		       const target_threads *kernel, u64 offset)
+{
+	u32 tid;
+
+	for (u32 i = 0; i < list->count; i++)
+		/* 0: ended, or between two native threads. */
+		if (list->at[i].native && mem_peek(mem, list->at[i].native + offset, &tid, 4) &&
+		    tid && !is_inner_tid(kernel, tid))
+			return false;
+	return true;
+}
+
+/* The tid as the C library keeps it: right in every version, and right again after a fork, when
+ * Ruby's own copy (th->tid, nt->tid up to 3.2) is still the parent's. */
+static void find_pthread_tid(const struct target *target, const struct mem *mem,
+			     struct ruby_state *state, u64 main_thread,
+			     const struct thread_list *list)
+{
+	u32 words[PTHREAD_BYTES / 4];
+	target_threads kernel = { 0 };
+	u64 native = 0;
+
+	for (u32 i = 0; i < list->count; i++)
+		if (list->at[i].thread == main_thread)
+			native = list->at[i].native;
+	if (!ruby_address_ok(native) || !mem_peek(mem, native, words, sizeof words) ||
+	    !target_read_threads(target, &kernel, NULL))
+		return;
+	for (u32 i = 0; i < COUNT_OF(words) && !state->pthread_tid; i++)
+		if (words[i] == target->inner_pid && holds_tids(mem, list, &kernel, i * 4)) {
+			state->pthread_tid = (u16)(i * 4);
+			state->pthread_source = RUBY_FROM_MEMORY;
+		}
+	vec_free(&kernel);
+}
+
+/* Where pthread_t is not the descriptor's address, Ruby's own copy has to do. */
+static void check_tid(const struct target *target, const struct mem *mem, struct ruby_state *state,
+		      u64 main_thread)
+{
+	bool by_nt = state->at.thread_nt;
+	enum ruby_field field = by_nt ? RUBY_nt_tid : RUBY_thread_tid;
+	u16 offset = *ruby_field_at(&state->at, field);
+	u32 words[128 / 4];
+	u64 at = main_thread;
+
+	if (by_nt && (!mem_peek(mem, main_thread + state->at.thread_nt, &at, 8) || !at))
+		return; /* M:N and asleep: nothing to compare with */
+	if (!mem_peek(mem, at, words, sizeof words))
+		return;
+	if (offset && offset < sizeof words && words[offset / 4] == target->inner_pid)
+		return;
+	for (u32 i = 2; i < COUNT_OF(words); i++)
+		if (words[i] == target->inner_pid) {
+			found(state, field, i * 4);
+			return;
+		}
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* nil (8, since 3.2: 4), or a String. */
+static bool is_name(const struct mem *mem, u64 value, bool *text)
+{
+	u64 flags;
+
+	if (value == 4 || value == 8)
+		return true;
+	*text = ruby_address_ok(value) && mem_peek(mem, value, &flags, 8) &&
+		(flags & RUBY_T_MASK) == RUBY_T_STRING;
+	return *text;
+}
+
+static bool holds_names(const struct mem *mem, const struct thread_list *list, u64 offset,
+			bool *text)
+{
+	u64 value;
+
+	*text = false;
+	for (u32 i = 0; i < list->count; i++) {
+		bool one = false;
+		if (!mem_peek(mem, list->at[i].thread + offset, &value, 8) ||
+		    !is_name(mem, value, &one))
+			return false;
+		*text |= one;
+	}
+	return true;
+}
+
+static void check_name(const struct mem *mem, struct ruby_state *state,
+		       const struct thread_list *list)
+{
+	bool text;
+
+	if (state->at.thread_name && holds_names(mem, list, state->at.thread_name, &text))
+		return;
+	for (u64 offset = 64; offset < THREAD_BYTES; offset += 8)
+		if (holds_names(mem, list, offset, &text) && text) {
+			found(state, RUBY_thread_name, offset);
+			return;
+		}
+	found(state, RUBY_thread_name, 0);
+}
+
+/* ---- frames and the heap ------------------------------------------------------------------- */
+
+/* Do the main thread's frames look like frames with this stride? Only asked of a version that the
+ * table does not know. */
+static bool frames_hold(const struct mem *mem, const struct ruby_state *state, u64 main_thread)
+{
+	struct walk walk;
+	struct frame frame;
+	enum step step;
+
+	for (u32 i = 0; i < TRIES; i++) {
+		step = ruby_begin(mem, state, main_thread, &walk);
+		while (step == STEP_MORE)
+			step = ruby_step(mem, state, &walk, &frame);
+		if (step == STEP_DONE && walk.depth)
+			return true;
+	}
+	return false;
+}
+
+static void check_frame_size(const struct mem *mem, struct ruby_state *state, u64 main_thread)
+{
+	u16 table = state->at.frame_size;
+
+	if (state->source[RUBY_frame_size] == RUBY_FROM_TABLE ||
+	    frames_hold(mem, state, main_thread))
+		return;
+	for (u16 size = 40; size <= 96; size += 8) {
+		state->at.frame_size = size;
+		if (size == table || !frames_hold(mem, state, main_thread))
+			continue;
+		state->source[RUBY_frame_size] = RUBY_FROM_MEMORY;
+		return;
+	}
+	state->at.frame_size = table;
+}
+
+static void find_objspace(const struct mem *mem, struct ruby_state *state)
+{
+	u64 objspace;
+	u32 flags;
+
+	/* 13 flag bits in 4.0; more set ones are no flags. */
+	if (state->at.vm_objspace &&
+	    mem_peek(mem, state->vm + state->at.vm_objspace, &objspace, 8) &&
+	    ruby_address_ok(objspace) && mem_peek(mem, objspace + state->at.gc_flags, &flags, 4) &&
+	    flags < 1 << 16)
+		state->objspace = objspace;
+}
+
+bool ruby_calibrate(const struct target *target, const struct mem *mem, struct ruby_state *state)
+{
+	struct thread_list list;
+	u64 main_thread;
+	bool lists = false;
+
+	if (!mem_peek(mem, state->vm + state->at.vm_main_thread, &main_thread, 8))
+		return false;
+	for (u32 i = 0; i < TRIES && !lists; i++)
+		lists = find_lists(mem, state, main_thread, &list);
+	if (!lists)
+		return false;
+	check_owner(mem, state, main_thread);
+	find_pthread_tid(target, mem, state, main_thread, &list);
+	check_tid(target, mem, state, main_thread);
+	check_name(mem, state, &list);
+	check_frame_size(mem, state, main_thread);
+	find_objspace(mem, state);
+	return true;
+}

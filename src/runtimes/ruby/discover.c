@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * discover.c - three witnesses for the address of the VM.
+ *
+ *	symbol  ruby_current_vm_ptr: hidden since 3.3, gone when stripped
+ *	code    rb_during_gc() and rb_gc_count() are exported and begin by loading it
+ *	scan    of all words in the image's writable pages, the one that leads
+ *	        vm -> main_thread -> ec -> thread_ptr back to the same thread
+ *
+ * A candidate counts when the closure holds, whoever named it.  The scan needs no
+ * symbol, no file name and no known instruction; on Debian's stripped 3.3 and 3.4
+ * exactly one word passes. */
+#include "runtimes/ruby/discover.h"
+
+#include "elf/image.h"
+#include "runtimes/ruby/calibrate.h"
+#include "runtimes/ruby/decode.h"
+#include "runtimes/ruby/step.h"
+#include "runtimes/ruby/symbols.h"
+#include "target/target.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum {
+	CHUNK_BYTES = 16 << 10,    /* on the stack of whoever attaches */
+	SCAN_BYTES_MAX = 64 << 20, /* of writable pages; libruby has 0.4 MB */
+	PROBE_BYTES = 32,
+};
+
+/* ---- the image ----------------------------------------------------------------------------- */
+
+bool ruby_place_symbol(const struct ruby_place *place, const char *name, u64 *addr)
+{
+	struct image_symbol symbol;
+
+	if (!image_symbol_named(place->image, name, &symbol) || !symbol.section ||
+	    symbol.type == STT_TLS)
+		return false;
+	*addr = place->bias + symbol.value;
+	return true;
+}
+
+/* Is this where the image's bytes are? Code is the same wherever it is mapped. */
+static bool bytes_match(const struct ruby_place *place, u64 linked)
+{
+	u8 file[PROBE_BYTES], live[PROBE_BYTES];
+
+	return image_bytes(place->image, linked, file, sizeof file) &&
+	       mem_peek(place->mem, place->bias + linked, live, sizeof live) &&
+	       !memcmp(file, live, sizeof file);
+}
+
+bool ruby_place_find(const struct target *target, const struct image *image,
+		     struct ruby_place *place, struct err *err)
+{
+	struct image_symbol version, code;
+
+	if (!image_symbol_named(image, "ruby_version", &version) ||
+	    !image_symbol_named(image, "rb_gc_count", &code) || !version.section || !code.section)
+		return err_set(err, ERR_NOT_MINE, "%s: not a Ruby", image_name(image));
+	*place = (struct ruby_place){ .target = target, .image = image, .mem = &target->mem.mem };
+	for (u32 i = 0; i < target->maps.all.count; i++) {
+		const struct mapping *mapping = &target->maps.all.at[i];
+		if (mapping->executable && target_load_bias(target, mapping, image, &place->bias) &&
+		    bytes_match(place, code.value) && bytes_match(place, version.value))
+			return true;
+	}
+	return err_set(err, ERR_NOT_MINE, "%s: not mapped by process %u", image_name(image),
+		       target->pid);
+}
+
+/* ---- what small functions say -------------------------------------------------------------- */
+
+static bool read_code(const struct ruby_place *place, const char *name, struct ruby_code *code)
+{
+	u64 addr;
+
+	*code = (struct ruby_code){ 0 };
+	return image_machine(place->image) == EM_X86_64 && ruby_place_symbol(place, name, &addr) &&
+	       ruby_code_read(place->mem, addr, code);
+}
+
+static void note(struct ruby_state *state, enum ruby_field field, u64 value)
+{
+	*ruby_field_at(&state->at, field) = (u16)value;
+	state->source[field] = RUBY_FROM_CODE;
+}
+
+void ruby_decode_numbers(const struct ruby_place *place, struct ruby_state *state)
+{
+	struct ruby_code code;
+
+	/* vm->objspace->flags.during_gc: bit 5 of the flags. */
+	if (read_code(place, "rb_during_gc", &code) && code.loads >= 2 && code.shift == 5) {
+		s32 objspace = code.displacement[code.loads - 2];
+		s32 flags = code.displacement[code.loads - 1];
+		if (code.base && objspace > 0 && objspace < UINT16_MAX)
+			note(state, RUBY_vm_objspace, (u64)objspace);
+		if (flags > 0 && flags < UINT16_MAX)
+			note(state, RUBY_gc_flags, (u64)flags);
+	}
+	if (read_code(place, "rb_gc_count", &code) && code.loads >= 1) {
+		s32 count = code.displacement[code.loads - 1];
+		if (count > 0 && count < UINT16_MAX && !(count & 7))
+			note(state, RUBY_gc_count, (u64)count);
+	}
+	/* Followed to its jump, or given up behind the comparison: that is what is asked. */
+	(void)read_code(place, "rb_id2str", &code);
+	if (code.compared > 128 && code.compared < 256)
+		note(state, RUBY_id_last_operator, code.compared);
+}
+
+/* The VM pointer's own address: where the load before the one of objspace reads. */
+static bool vm_variable_by_code(const struct ruby_place *place, const char *name, u64 *variable)
+{
+	struct ruby_code code;
+
+	return read_code(place, name, &code) && code.loads >= 3 &&
+	       ruby_code_address(place->mem, &code, code.loads - 3, variable);
+}
+
+/* ---- the scan ------------------------------------------------------------------------------ */
+
+/* Called for each word of the image's writable pages, relocated data and .bss alike, with the two
+ * words before it. True ends the scan. */
+typedef bool word_fn(const struct ruby_place *place, struct ruby_state *state, u64 addr,
+		     const u64 word[3]);
+
+static bool scan_segment(const struct ruby_place *place, struct ruby_state *state,
+			 const struct image_segment *segment, word_fn *fn)
+{
+	u64 words[CHUNK_BYTES / 8 + 2] = { 0 };
+	u64 at = (place->bias + segment->address + 7) & ~7ull;
+	u64 end = place->bias + segment->address + segment->memory_size;
+
+	if (segment->memory_size > SCAN_BYTES_MAX)
+		end = at + SCAN_BYTES_MAX;
+	while (at + 8 <= end) {
+		u64 length = end - at < CHUNK_BYTES ? (end - at) & ~7ull : CHUNK_BYTES;
+		u32 count = (u32)length / 8;
+		if (!mem_peek(place->mem, at, words + 2, (u32)length))
+			return false;
+		for (u32 i = 0; i < count; i++)
+			if (fn(place, state, at + i * 8ull, words + i))
+				return true;
+		words[0] = words[count];
+		words[1] = words[count + 1];
+		at += length;
+	}
+	return false;
+}
+
+static bool scan(const struct ruby_place *place, struct ruby_state *state, word_fn *fn)
+{
+	struct image_segment segment;
+
+	for (u32 i = 0; i < image_segment_count(place->image); i++)
+		if (image_segment(place->image, i, &segment) && segment.type == PT_LOAD &&
+		    (segment.flags & PF_W) && scan_segment(place, state, &segment, fn))
+			return true;
+	return false;
+}
+
+/* Objects live in writable memory: most words of .data.rel.ro lead to code or constants. */
+static bool in_writable_memory(const struct ruby_place *place, u64 addr)
+{
+	const struct mapping *mapping;
+
+	return ruby_address_ok(addr) && (mapping = target_mapping_at(place->target, addr)) &&
+	       mapping->writable;
+}
+
+static bool word_is_vm(const struct ruby_place *place, struct ruby_state *state, u64 addr,
+		       const u64 word[3])
+{
+	if (word[2] == word[1] || !in_writable_memory(place, word[2]) ||
+	    !ruby_close_vm(place->mem, state, word[2]))
+		return false;
+	state->vm_variable = addr;
+	return true;
+}
+
+/* rb_symbols_t: {u32 last_id, st_table *, VALUE ids}. */
+static bool word_is_ids(const struct ruby_place *place, struct ruby_state *state, u64 addr,
+			const u64 word[3])
+{
+	if (word[0] <= state->at.id_last_operator || word[0] > UINT32_MAX ||
+	    !ruby_address_ok(word[1]) || !in_writable_memory(place, word[2]) ||
+	    !ruby_ids_hold(place->mem, state, addr))
+		return false;
+	state->ids = addr;
+	return true;
+}
+
+/* ---- the answers --------------------------------------------------------------------------- */
+
+static bool try_variable(const struct ruby_place *place, struct ruby_state *state, u64 variable,
+			 enum ruby_source source)
+{
+	u64 vm;
+
+	if (!mem_peek(place->mem, variable, &vm, 8) || !ruby_close_vm(place->mem, state, vm))
+		return false;
+	state->vm_variable = variable;
+	state->vm_source = source;
+	return true;
+}
+
+bool ruby_find_vm(const struct ruby_place *place, struct ruby_state *state, u32 ways,
+		  struct err *err)
+{
+	static const char *const names[] = { "ruby_current_vm_ptr", "ruby_current_vm" };
+	static const char *const getters[] = { "rb_during_gc", "rb_gc_count" };
+	u64 variable;
+
+	for (u32 i = 0; i < COUNT_OF(names) && (ways & RUBY_BY_SYMBOL); i++)
+		if (ruby_place_symbol(place, names[i], &variable) &&
+		    try_variable(place, state, variable, RUBY_FROM_SYMBOL))
+			return true;
+	for (u32 i = 0; i < COUNT_OF(getters) && (ways & RUBY_BY_CODE); i++)
+		if (vm_variable_by_code(place, getters[i], &variable) &&
+		    try_variable(place, state, variable, RUBY_FROM_CODE))
+			return true;
+	if ((ways & RUBY_BY_SCAN) && scan(place, state, word_is_vm)) {
+		state->vm_source = RUBY_FROM_MEMORY;
+		return true;
+	}
+	return err_set(err, ERR_NOT_READY, "%s: no VM with a running main thread found",
+		       image_name(place->image));
+}
+
+bool ruby_find_ids(const struct ruby_place *place, struct ruby_state *state, u32 ways)
+{
+	static const char *const names[] = { "ruby_global_symbols", "global_symbols" };
+	u64 symbols;
+
+	for (u32 i = 0; i < COUNT_OF(names) && (ways & RUBY_BY_SYMBOL); i++) {
+		if (!ruby_place_symbol(place, names[i], &symbols) ||
+		    !ruby_ids_hold(place->mem, state, symbols + RUBY_SYMBOLS_IDS))
+			continue;
+		state->ids = symbols + RUBY_SYMBOLS_IDS;
+		state->ids_source = RUBY_FROM_SYMBOL;
+		return true;
+	}
+	if ((ways & RUBY_BY_SCAN) && scan(place, state, word_is_ids)) {
+		state->ids_source = RUBY_FROM_MEMORY;
+		return true;
+	}
+	return false;
+}

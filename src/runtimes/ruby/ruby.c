@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ruby.c - CRuby 2.5 to 4.0, and later ones as far as they stay alike.
+ *
+ *	layout.h     names of the numbers, the state       versions.c   the numbers
+ *	step.h       threads, stacks, frames               calibrate.c  the same, from life
+ *	discover.c   where the VM is                       decode.c     small functions' code
+ *	names.c      labels and paths                      lines.c      positions
+ *	symbols.c    names of IDs                          objects.c    String and Array */
+#include "elf/image.h"
+#include "runtimes/ruby/attach.h"
+#include "runtimes/ruby/calibrate.h"
+#include "runtimes/ruby/discover.h"
+#include "runtimes/ruby/names.h"
+#include "runtimes/ruby/step.h"
+#include "runtimes/runtime.h"
+#include "target/target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct ruby_state) <= RUNTIME_STATE_MAX, "a state crosses into BPF maps");
+
+/* ---- attach -------------------------------------------------------------------------------- */
+
+/* "3.3.13": read where it runs, so that the file need not be the one that was loaded. */
+static bool read_version(const struct ruby_place *place, struct ruby_state *state, struct err *err)
+{
+	unsigned major, minor, patch;
+	char text[16] = { 0 };
+	u64 addr;
+
+	if (!ruby_place_symbol(place, "ruby_version", &addr) ||
+	    !mem_peek(place->mem, addr, text, sizeof text - 1) ||
+	    sscanf(text, "%3u.%3u.%3u", &major, &minor, &patch) != 3)
+		return err_set(err, ERR_NOT_READY, "%s: ruby_version is not readable",
+			       image_name(place->image));
+	state->major = (u16)major;
+	state->minor = (u16)minor;
+	state->patch = (u16)patch;
+	return true;
+}
+
+bool ruby_attach_by(const struct target *target, const struct image *image, u32 ways,
+		    struct ruby_state *state, struct err *err)
+{
+	struct ruby_place place;
+
+	memset(state, 0, sizeof *state);
+	if (!ruby_place_find(target, image, &place, err) || !read_version(&place, state, err))
+		return false;
+	enum ruby_match match = ruby_versions_find(state);
+	if (match == RUBY_MATCH_NONE)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s: Ruby %u.%u.%u is too old: 2.5 is the oldest that is known",
+			       image_name(image), state->major, state->minor, state->patch);
+	if (ways & RUBY_BY_CODE)
+		ruby_decode_numbers(&place, state);
+	if (!ruby_find_vm(&place, state, ways, err))
+		return false;
+	if (!ruby_calibrate(target, place.mem, state))
+		return err_set(err, ERR_NOT_READY, "%s: the list of threads could not be walked",
+			       image_name(image));
+	ruby_find_ids(&place, state, ways & RUBY_BY_SYMBOL ? RUBY_BY_ALL : RUBY_BY_SCAN);
+	if (err)
+		*err = (struct err){ 0 };
+	if (match == RUBY_MATCH_NEAREST)
+		(void)err_set(
+			err, ERR_NONE,
+			"Ruby %u.%u.%u is newer than sonde's table: the nearest version's numbers "
+			"are used, checked in the process",
+			state->major, state->minor, state->patch);
+	return true;
+}
+
+static bool ruby_attach(const struct target *target, const struct image *image, void *state,
+			struct err *err)
+{
+	return ruby_attach_by(target, image, RUBY_BY_ALL, state, err);
+}
+
+/* ---- describe ------------------------------------------------------------------------------ */
+
+static const char *source_text(u8 source)
+{
+	static const char *const texts[] = {
+		[RUBY_FROM_NOWHERE] = "not known",
+		[RUBY_FROM_TABLE] = "table",
+		[RUBY_FROM_NEIGHBOUR] = "table of the nearest version",
+		[RUBY_FROM_SYMBOL] = "symbol",
+		[RUBY_FROM_CODE] = "decoded from code",
+		[RUBY_FROM_MEMORY] = "found in the process",
+	};
+
+	return source < COUNT_OF(texts) ? texts[source] : "?";
+}
+
+static void ruby_describe(const void *state_, struct str *out)
+{
+	struct ruby_state state = *(const struct ruby_state *)state_;
+
+	str_addf(out, "Ruby %u.%u.%u\n", state.major, state.minor, state.patch);
+	str_addf(out, "  %-20s %#14llx  %s\n", "vm", (unsigned long long)state.vm,
+		 source_text(state.vm_source));
+	str_addf(out, "  %-20s %#14llx  %s\n", "symbols", (unsigned long long)state.ids,
+		 source_text(state.ids_source));
+	str_addf(out, "  %-20s %14u  %s\n", "pthread.tid", state.pthread_tid,
+		 source_text(state.pthread_source));
+	for (u32 i = 0; i < RUBY_FIELD_COUNT; i++)
+		if (state.source[i] != RUBY_FROM_NOWHERE)
+			str_addf(out, "  %-20s %14u  %s\n", ruby_field_name(i),
+				 *ruby_field_at(&state.at, i), source_text(state.source[i]));
+}
+
+/* ---- the contract -------------------------------------------------------------------------- */
+
+static enum step next_thread(const struct mem *mem, const void *state, u64 *where,
+			     struct vm_thread *out)
+{
+	return ruby_next_thread(mem, state, where, out);
+}
+
+static enum step begin(const struct mem *mem, const void *state, u64 thread, struct walk *walk)
+{
+	return ruby_begin(mem, state, thread, walk);
+}
+
+static enum step step(const struct mem *mem, const void *state, struct walk *walk,
+		      struct frame *out)
+{
+	return ruby_step(mem, state, walk, out);
+}
+
+extern const struct runtime ruby_runtime;
+const struct runtime ruby_runtime = {
+	.name = "ruby",
+	.state_size = sizeof(struct ruby_state),
+	.attach = ruby_attach,
+	.next_thread = next_thread,
+	.begin = begin,
+	.step = step,
+	.name_frame = ruby_name_frame,
+	.describe = ruby_describe,
+};

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * step.h - walking a Ruby stack: threads, the stack's ends, one frame at a time.
+ *
+ *	vm_stack                                                vm_stack + 8 * size
+ *	| values ... ep[-2] ep[-1] ep[0] ... ->     <- cfp | cfp | cfp | dummy |
+ *	                                              leaf         root
+ *
+ * Control frames grow down towards the values.  A frame's environment, three words
+ * under its ep, says what it is: a Ruby method or block (iseq), a C function
+ * (method entry), or nothing that has a name.  The environment is among the
+ * values, or on the heap once a block captured it.
+ *
+ * BPF-safe text: bounded loops, no globals, no pointers but to the state.
+ *
+ * Invariants: every address from the target is checked before it is followed, and
+ * nothing but the leaf's pc may move without being noticed.  Method entries and
+ * imemo flags never change while they live: those are peeked at. */
+#pragma once
+#include "runtimes/ruby/layout.h"
+#include "runtimes/walk.h"
+
+#ifdef __bpf__
+#define RUBY_WALKER static __always_inline
+#else
+#define RUBY_WALKER static inline
+#endif
+
+enum {
+	/* Hidden frames in a row: each_with_index over an Enumerator over an IFUNC makes two. */
+	RUBY_HIDDEN_MAX = 4,
+	/* Blocks within blocks, from a frame to the method that holds its entry. */
+	RUBY_LEVELS_MAX = 16,
+	/* Ractors without a thread, while they start or end. */
+	RUBY_EMPTY_RACTORS_MAX = 16,
+	/* 1 GiB of VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB unless set. */
+	RUBY_STACK_WORDS_MAX = 1 << 27,
+};
+
+/* A word that could be the address of a VALUE or a struct. */
+RUBY_WALKER bool ruby_address_ok(u64 addr)
+{
+	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+/* The head of every thread, up to and with ec and nt. */
+struct ruby_thread_words {
+	u64 next, prev, self, w24, w32, w40, w48;
+};
+
+RUBY_WALKER u64 ruby_thread_word(const struct ruby_thread_words *words, u16 offset)
+{
+	switch (offset) {
+	case 24:
+		return words->w24;
+	case 32:
+		return words->w32;
+	case 40:
+		return words->w40;
+	case 48:
+		return words->w48;
+	default:
+		return 0;
+	}
+}
+
+/* The thread that holds the GVL now, 0 when none does. */
+RUBY_WALKER bool ruby_lock_owner(const struct mem *mem, const struct ruby_state *state, u64 ractor,
+				 u64 *owner)
+{
+	const struct ruby_layout *at = &state->at;
+
+	if (state->facts & RUBY_HAS_RACTORS) {
+		*owner = 0;
+		return !at->ractor_owner || mem_peek(mem, ractor + at->ractor_owner, owner, 8);
+	}
+	if (at->vm_acquired) {
+		u64 acquired;
+		*owner = 0;
+		if (!mem_peek(mem, state->vm + at->vm_acquired, &acquired, 8))
+			return false;
+		if (!acquired)
+			return true;
+	}
+	return mem_peek(mem, state->vm + at->vm_owner, owner, 8);
+}
+
+/* The list of threads is alive: everything is peeked at, and each thread is known by its vm. */
+RUBY_WALKER bool ruby_read_thread(const struct mem *mem, const struct ruby_state *state, u64 thread,
+				  struct ruby_thread_words *words)
+{
+	return ruby_address_ok(thread) && mem_peek(mem, thread, words, sizeof *words) &&
+	       ruby_thread_word(words, state->at.thread_vm) == state->vm;
+}
+
+/* A place in the list: the thread's address, which is a multiple of 8 below 2^48, and how many
+ * threads came before, in the bits that are free. */
+enum { RUBY_THREADS_MAX = 1 << 19 };
+
+RUBY_WALKER u64 ruby_place_make(u64 thread, u32 number)
+{
+	return thread | (number & 7) | (u64)(number >> 3) << 48;
+}
+
+RUBY_WALKER u64 ruby_place_thread(u64 place)
+{
+	return place & 0xfffffffffff8;
+}
+
+RUBY_WALKER u32 ruby_place_number(u64 place)
+{
+	return (u32)(place & 7) | (u32)(place >> 48) << 3;
+}
+
+/* The first thread of the ractor whose list node is `node`, or of one behind it; 0: no more. */
+RUBY_WALKER bool ruby_first_of_ractors(const struct mem *mem, const struct ruby_state *state,
+				       u64 node, u64 *thread)
+{
+	const struct ruby_layout *at = &state->at;
+
+	for (u32 i = 0; i < RUBY_EMPTY_RACTORS_MAX; i++) {
+		*thread = 0;
+		if (node == state->vm + at->vm_ractors)
+			return true;
+		u64 head = node - at->ractor_node + at->ractor_threads;
+		if (!ruby_address_ok(node) || !mem_peek(mem, head, thread, 8))
+			return false;
+		if (*thread != head)
+			return true;
+		if (!mem_peek(mem, node, &node, 8))
+			return false;
+	}
+	return false;
+}
+
+/* The thread behind the one at `place`, 0 at the end. */
+RUBY_WALKER bool ruby_thread_behind(const struct mem *mem, const struct ruby_state *state,
+				    u64 place, u64 *thread)
+{
+	const struct ruby_layout *at = &state->at;
+	struct ruby_thread_words words;
+	bool ractors = state->facts & RUBY_HAS_RACTORS;
+	u64 node;
+
+	if (!place) {
+		u64 head = state->vm + (ractors ? at->vm_ractors : at->vm_threads);
+		if (!mem_peek(mem, head, &node, 8))
+			return false;
+		if (ractors)
+			return ruby_first_of_ractors(mem, state, node, thread);
+		*thread = node == head ? 0 : node;
+		return true;
+	}
+	if (!ruby_read_thread(mem, state, ruby_place_thread(place), &words))
+		return false;
+	*thread = words.next;
+	if (!ractors) {
+		if (words.next == state->vm + at->vm_threads)
+			*thread = 0;
+		return true;
+	}
+	u64 ractor = ruby_thread_word(&words, at->thread_ractor);
+	if (words.next != ractor + at->ractor_threads)
+		return true;
+	return mem_peek(mem, ractor + at->ractor_node, &node, 8) &&
+	       ruby_first_of_ractors(mem, state, node, thread);
+}
+
+RUBY_WALKER enum vm_thread_state
+ruby_thread_state(const struct mem *mem, const struct ruby_state *state, u64 thread, u64 owner)
+{
+	u32 status = 0;
+	u64 next = 0, node = thread + state->at.thread_ready;
+
+	if (owner == thread)
+		return VM_THREAD_RUNNING;
+	/* A waiter that comes out of a blocking region still has the status it had in there. */
+	if (state->at.thread_ready && !mem_peek(mem, node, &next, 8))
+		return VM_THREAD_UNKNOWN;
+	if (next && next != node)
+		return VM_THREAD_WAITING;
+	if (!mem_peek(mem, thread + state->at.thread_status, &status, 4))
+		return VM_THREAD_UNKNOWN;
+	/* THREAD_RUNNABLE is 0: it would run if it had the lock. */
+	return (status & 3) ? VM_THREAD_BLOCKED : VM_THREAD_WAITING;
+}
+
+RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_state *state,
+				       u64 *where, struct vm_thread *out)
+{
+	const struct ruby_layout *at = &state->at;
+	struct ruby_thread_words words;
+	u32 number = *where ? ruby_place_number(*where) + 1 : 0;
+	u64 thread, owner;
+
+	if (number >= RUBY_THREADS_MAX || !ruby_thread_behind(mem, state, *where, &thread))
+		return STEP_FAULT;
+	if (!thread)
+		return STEP_DONE;
+	if (!ruby_read_thread(mem, state, thread, &words) ||
+	    !ruby_lock_owner(mem, state, ruby_thread_word(&words, at->thread_ractor), &owner))
+		return STEP_FAULT;
+
+	out->thread = thread;
+	out->native = 0;
+	out->tid = 0;
+	out->state = ruby_thread_state(mem, state, thread, owner);
+	u64 nt = at->thread_nt ? ruby_thread_word(&words, at->thread_nt) : thread;
+	u64 native = nt + (at->thread_nt ? at->nt_native : at->thread_native);
+	u64 tid = nt + (at->thread_nt ? at->nt_tid : at->thread_tid);
+	if (nt && !mem_peek(mem, native, &out->native, 8))
+		out->native = 0;
+	if (state->pthread_tid)
+		tid = out->native ? out->native + state->pthread_tid : 0;
+	if (nt && tid != nt && !mem_peek(mem, tid, &out->tid, 4))
+		out->tid = 0;
+	*where = ruby_place_make(thread, number);
+	return STEP_MORE;
+}
+
+/* ---- a stack's ends ------------------------------------------------------------------------ */
+
+/* The garbage collector's state: whether it runs, and a number that changes before an address can
+ * mean another object.  Objects are freed by the sweep that follows the marking, and moved only
+ * while the compacting flag is set; count is raised before marking begins. */
+RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *state,
+			      struct walk *walk)
+{
+	const struct ruby_layout *at = &state->at;
+	u64 count;
+	u32 flags;
+
+	if (!state->objspace || !at->gc_flags ||
+	    !mem_peek(mem, state->objspace + at->gc_flags, &flags, 4))
+		return;
+	/* mode: 2 bits (1 marking), immediate_sweep, dont_gc, dont_incremental, during_gc,
+	 * during_compacting. */
+	if ((flags & 0x20) && (walk->flags & WALK_LOCK))
+		walk->flags |= WALK_GC;
+	if (!at->gc_count || !mem_peek(mem, state->objspace + at->gc_count, &count, 8))
+		return;
+	walk->generation = count * 4 + ((flags & 0x40) ? 2 : (flags & 3) == 1 ? 1 : 3);
+}
+
+RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state *state, u64 thread,
+				 struct walk *walk)
+{
+	struct {
+		u64 vm_stack, size, cfp;
+	} head;
+	struct ruby_thread_words words;
+	u64 owner, thread_ptr;
+
+	walk->cursor = walk->limit = walk->base = 0;
+	walk->generation = 0;
+	walk->depth = walk->flags = 0;
+	/* Whatever fiber is current at this instant is a true answer. */
+	if (!ruby_read_thread(mem, state, thread, &words) ||
+	    !ruby_lock_owner(mem, state, ruby_thread_word(&words, state->at.thread_ractor), &owner))
+		return STEP_FAULT;
+	if (owner == thread)
+		walk->flags |= WALK_LOCK;
+	ruby_read_gc(mem, state, walk);
+
+	/* Two reads, side by side: what lies between (tag, interrupt flags) may change at will. */
+	u64 ec = ruby_thread_word(&words, state->at.thread_ec);
+	if (!ec)
+		return STEP_EMPTY;
+	if (!ruby_address_ok(ec) || !mem_read(mem, ec + RUBY_EC_VM_STACK, &head, sizeof head) ||
+	    !mem_read(mem, ec + state->at.ec_thread_ptr, &thread_ptr, 8))
+		return STEP_FAULT;
+	if (!head.vm_stack || !head.cfp)
+		return STEP_EMPTY;
+	if (thread_ptr != thread || !ruby_address_ok(head.vm_stack) || !ruby_address_ok(head.cfp) ||
+	    head.size > RUBY_STACK_WORDS_MAX)
+		return STEP_FAULT;
+
+	/* The outermost is a dummy, pushed when the stack was made. */
+	u64 end = head.vm_stack + head.size * 8, size = state->at.frame_size;
+	if (head.cfp == end)
+		return STEP_EMPTY;
+	if (head.cfp < head.vm_stack || head.cfp > end - size ||
+	    size < sizeof(struct ruby_control_frame))
+		return STEP_FAULT;
+	if ((end - head.cfp) % size)
+		return STEP_FAULT;
+	walk->cursor = head.cfp;
+	walk->limit = end - size;
+	walk->base = head.vm_stack;
+	return STEP_MORE;
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+RUBY_WALKER bool ruby_read_frame(const struct mem *mem, u64 at, bool leaf,
+				 struct ruby_control_frame *frame)
+{
+	if (!leaf)
+		return mem_read(mem, at, frame, sizeof *frame);
+	/* While the leaf runs, its pc and sp move all the time. */
+	return mem_peek(mem, at, frame, 16) &&
+	       mem_read(mem, at + 16, &frame->iseq, sizeof *frame - 16);
+}
+
+RUBY_WALKER bool ruby_read_env(const struct mem *mem, u64 ep, struct ruby_env *env)
+{
+	/* The flags word is a tagged integer of 32 bits in every version. */
+	return ruby_address_ok(ep) && mem_read(mem, ep - 16, env, sizeof *env) &&
+	       (env->flags & 1) && !(env->flags >> 32);
+}
+
+/* Where the environment lies, and an iseq where there must be one. */
+RUBY_WALKER bool ruby_frame_ok(const struct walk *walk, const struct ruby_control_frame *frame,
+			       const struct ruby_env *env)
+{
+	bool on_stack = frame->ep >= walk->base + 16 && frame->ep < walk->cursor;
+
+	if (!(env->flags & RUBY_ENV_ESCAPED) && !on_stack)
+		return false;
+	if ((env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC)
+		return !frame->iseq && ruby_address_ok(env->me_cref);
+	return !frame->iseq || ruby_address_ok(frame->iseq);
+}
+
+/* Is what lies in the innermost frame one frame, or leftovers of an earlier call? */
+RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_control_frame *frame)
+{
+	struct {
+		u64 flags, wrapper, body;
+	} iseq;
+	struct {
+		u32 type, size;
+		u64 encoded;
+	} body;
+
+	if (!frame->iseq)
+		return !frame->pc;
+	if (!mem_peek(mem, frame->iseq, &iseq, sizeof iseq) || !ruby_address_ok(iseq.body))
+		return false;
+	if ((iseq.flags & RUBY_T_MASK) != RUBY_T_IMEMO)
+		return false;
+	u64 type = iseq.flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
+	if (type != RUBY_IMEMO_ISEQ)
+		return !frame->pc;
+	return !frame->pc || (mem_peek(mem, iseq.body, &body, sizeof body) &&
+			      frame->pc - body.encoded <= (u64)body.size * 8);
+}
+
+/* The imemo type of an object: 0 when it is none. */
+RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, u64 value, u64 *type)
+{
+	u64 flags;
+
+	*type = 0;
+	if (!ruby_address_ok(value))
+		return true;
+	if (!mem_peek(mem, value, &flags, 8))
+		return false;
+	if ((flags & RUBY_T_MASK) == RUBY_T_IMEMO)
+		*type = flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
+	return true;
+}
+
+/* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
+ * the method's own environment.  A method made of a block (BMETHOD) has its entry in the block's;
+ * Ruby names such a frame after the block, so that nobody needs the entry. */
+RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u64 *owner)
+{
+	u64 type;
+
+	*owner = 0;
+	for (u32 i = 0; i < RUBY_LEVELS_MAX && !(env->flags & RUBY_ENV_LOCAL); i++) {
+		if (env->flags & RUBY_FRAME_BMETHOD)
+			return true;
+		if (!ruby_read_env(mem, env->specval & ~3ull, env))
+			return false;
+	}
+	if (!(env->flags & RUBY_ENV_LOCAL))
+		return true;
+	u64 entry = env->me_cref;
+	if (!ruby_imemo_type(mem, entry, &type))
+		return false;
+	/* $~ and $_ push the entry aside, behind a special-variables object. */
+	if (type == RUBY_IMEMO_SVAR && (!mem_peek(mem, entry + RUBY_SVAR_ME_CREF, &entry, 8) ||
+					!ruby_imemo_type(mem, entry, &type)))
+		return false;
+	if (type == RUBY_IMEMO_MENT)
+		*owner = entry;
+	return true;
+}
+
+RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *state,
+				struct walk *walk, struct frame *out)
+{
+	struct ruby_control_frame frame;
+	struct ruby_env env;
+	u32 hidden = 0;
+
+	for (; hidden < RUBY_HIDDEN_MAX; hidden++) {
+		bool leaf = walk->depth == 0;
+
+		if (walk->cursor >= walk->limit)
+			return walk->cursor == walk->limit ? STEP_DONE : STEP_FAULT;
+		out->at = walk->cursor;
+		bool ok = ruby_read_frame(mem, walk->cursor, leaf, &frame) &&
+			  ruby_read_env(mem, frame.ep, &env) && ruby_frame_ok(walk, &frame, &env);
+		walk->cursor += state->at.frame_size;
+		if (leaf && (state->facts & RUBY_FILLS_LATE) &&
+		    !(ok && ruby_leaf_is_filled(mem, &frame))) {
+			walk->flags |= WALK_TOP_UNSET;
+			continue;
+		}
+		if (!ok)
+			return STEP_TORN;
+
+		u32 type = env.flags & RUBY_TYPE_MASK;
+		if (type == RUBY_TYPE_CFUNC)
+			break;
+		/* An IFUNC has no name of its own, and Ruby's backtraces pass it over; so they
+		 * do with a frame that has not begun (pc NULL), but for TOP: a C extension that
+		 * is being loaded. */
+		if (frame.iseq && type != RUBY_TYPE_IFUNC && (frame.pc || type == RUBY_TYPE_TOP))
+			break;
+	}
+	if (hidden == RUBY_HIDDEN_MAX)
+		return STEP_FAULT;
+
+	bool c = (env.flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC;
+	out->id = c ? env.me_cref : frame.iseq;
+	out->pos = (u32)frame.pc;
+	out->flags = (c ? FRAME_C : 0) | ((env.flags & RUBY_FRAME_FINISH) ? FRAME_ENTRY : 0) |
+		     (walk->depth == 0 ? FRAME_LEAF : 0);
+	out->owner = 0;
+	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) && !ruby_find_owner(mem, &env, &out->owner))
+		return STEP_TORN;
+	walk->depth++;
+	return STEP_MORE;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * runtime.h - the contract of a language runtime, and how to add one.
+ *
+ * To add a runtime:
+ *   1. runtimes/<name>/layout.h    the fields needed, one X-list, and the state
+ *   2. runtimes/<name>/versions.c  their offsets, a row a version
+ *   3. runtimes/<name>/step.h      next_thread, begin and step, BPF-safe (walk.h)
+ *   4. runtimes/<name>/<name>.c    attach, name_frame, and the struct below
+ *   5. one line in runtimes/list.h
+ *   6. tests: tests/targets/<name>/ (programs that print their own stack), tapes,
+ *      tests/unit/runtimes/<name>.c
+ * Nothing else in the tree changes. If something else must, the contract is wrong.
+ * runtimes/toy/ is the whole of it in sixty lines.
+ *
+ * What a walker owes:
+ * - The words that say where the stack is are read by `begin` with mem_read: they are
+ *   the head, and the reader fetches them before, between and after the frames.  What
+ *   may be read at any instant (the fiber pointer, counters) is read with mem_peek.
+ * - `step` gives frames from the leaf to the root.  Everything is read with mem_read,
+ *   except what moves while the leaf runs (its pc and sp).
+ * - A stack that does not end where the thread's stack begins is STEP_FAULT, not STEP_DONE.
+ * - `generation` changes before an address that was a frame's id or owner can mean something
+ *   else.  0 means unknown: every name is then read again.
+ * - Numbers from the target are input: bounded before they are used. */
+#pragma once
+#include "base/err.h"
+#include "base/str.h"
+#include "runtimes/walk.h"
+
+struct target;
+struct image;
+
+/* What name_frame found out. The strs are the caller's, cleared before the call. */
+struct frame_name {
+	struct str label;
+	struct str path;
+	u32 line;       /* of pos; 0 is unknown */
+	u32 first_line; /* of the function */
+	u32 flags;      /* FRAME_C */
+};
+
+enum {
+	RUNTIME_STATE_MAX = 1024,
+	/* pos of a frame whose name is a thread's: name_frame answers with the thread's name. */
+	FRAME_POS_THREAD = 0xffffffff,
+};
+
+struct runtime {
+	const char *name; /* the language: "ruby" */
+	u32 state_size;   /* plain data without pointers of ours; copied into BPF maps and to forked
+			   * children; RUNTIME_STATE_MAX at the most */
+
+	/* Is this image ours, and if so where is everything? Cold. ERR_NOT_MINE: not ours.
+	 * ERR_NOT_READY: ours, but its VM has not started; ask again. A warning for the user
+	 * (an unknown patch level) is left in err->text with a true result. */
+	bool (*attach)(const struct target *target, const struct image *image, void *state,
+		       struct err *err);
+	/* *where is 0 at first. STEP_DONE after the last. */
+	enum step (*next_thread)(const struct mem *mem, const void *state, u64 *where,
+				 struct vm_thread *out);
+	enum step (*begin)(const struct mem *mem, const void *state, u64 thread, struct walk *walk);
+	enum step (*step)(const struct mem *mem, const void *state, struct walk *walk,
+			  struct frame *out);
+	/* A small transaction of its own: false when the memory is not what a frame's would be. */
+	bool (*name_frame)(const struct mem *mem, const void *state, const struct frame *frame,
+			   struct frame_name *out);
+	/* Optional. What is in use and where each number came from, for `sonde doctor --pid`. */
+	void (*describe)(const void *state, struct str *out);
+};
+
+/* The runtimes of list.h, in its order: FRAME_MANAGED + index is the kind of their frames. */
+extern const struct runtime *const runtimes[];
+extern const u32 runtime_count;

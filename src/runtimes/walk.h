@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * walk.h - what a walker keeps between two steps.
+ *
+ * Plain data, the same in the kernel and outside.  A runtime's step.h is text in
+ * the subset of C that the BPF verifier accepts: bounded loops, no allocation,
+ * no globals, no calls through pointers, offsets by pointer to the state. */
+#pragma once
+#include "base/types.h"
+#include "mem/mem.h"
+#include "sample/frame.h"
+
+enum step {
+	STEP_MORE,  /* *out is filled; go on */
+	STEP_DONE,  /* nothing left, *out is not filled; the stack is whole */
+	STEP_TORN,  /* this frame could not be read or made no sense, but the cursor already stands
+		     * at the next one (stacks that are arrays): out->at is set, go on */
+	STEP_FAULT, /* the same, and nothing behind it can be found; what came before stands */
+	STEP_EMPTY, /* begin only: the thread has no stack now, and that is no fault */
+};
+
+struct walk {
+	u64 cursor;     /* the next frame */
+	u64 limit;      /* where the outermost ends, for stacks that are arrays */
+	u64 base;       /* the other end */
+	u64 generation; /* see struct sample */
+	u32 depth;      /* frames given out so far */
+	u32 flags;      /* enum walk_flags */
+};
+
+enum walk_flags {
+	WALK_GC = 1 << 0,   /* the thread is collecting garbage: the engine puts MARK_GC on top */
+	WALK_LOCK = 1 << 1, /* the thread holds the VM's lock */
+	WALK_TOP_UNSET = 1 << 2, /* the innermost frame was published before it was filled (Ruby <= 2.7)
+				  * and left out: the engine puts MARK_MOVING in its place */
+};
+
+/* A thread of the VM, as next_thread gives it. */
+struct vm_thread {
+	u64 thread; /* its address: the identity while it lives */
+	u64 native; /* pthread_t, or 0 */
+	u32 tid;    /* in the target's own pid namespace; 0: not known, or not on a native thread */
+	u32 state;  /* enum vm_thread_state */
+};
+
+enum vm_thread_state {
+	VM_THREAD_UNKNOWN,
+	VM_THREAD_RUNNING, /* holds the VM's lock */
+	VM_THREAD_WAITING, /* wants it */
+	VM_THREAD_BLOCKED, /* sleeps, or runs native code without the lock */
+};

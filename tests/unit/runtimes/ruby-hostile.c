@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ruby-hostile.c - a small Ruby written by hand, and then damaged.
+ *
+ * One ractor, two threads; on the first, a method with a block in a block, through
+ * a C function.  Every read fails in turn, every word is overwritten, lists are bent
+ * into loops: a walk ends, what it gives is in order, and nothing reads out of bounds. */
+#include "runtimes/ruby/names.h"
+#include "runtimes/ruby/objects.h"
+#include "runtimes/ruby/step.h"
+#include "runtimes/ruby/versions.h"
+
+#include "base/rng.h"
+#include "ruby-memory.h"
+
+enum {
+	BASE = 0x100000,
+	VM = BASE, /* 2 KiB */
+	RACTOR = BASE + 0x800,
+	MAIN = BASE + 0x1000, /* threads */
+	OTHER = BASE + 0x1400,
+	EC = BASE + 0x1800,
+	OTHER_EC = BASE + 0x1a00,
+	NT = BASE + 0x1c00,
+	OBJSPACE = BASE + 0x1d00,
+	STACK = BASE + 0x2000,
+	STACK_WORDS = 256,
+	HEAP = BASE + 0x3000, /* a slot every 0x100 */
+	SIZE = 0x8000,
+	FRAMES = 5, /* without the dummy */
+};
+
+static struct memory memory;
+static struct ruby_state ruby;
+static u64 heap_top;
+
+static u64 make_object(u64 flags)
+{
+	u64 at = heap_top;
+
+	heap_top += 0x100;
+	memory_put_u64(&memory, at, flags);
+	return at;
+}
+
+static u64 make_string(const char *text)
+{
+	u64 at = make_object(RUBY_T_STRING);
+
+	memory_put_u64(&memory, at + RUBY_STRING_LENGTH, strlen(text));
+	memory_put(&memory, at + ruby.at.string_embedded, text, (u32)strlen(text));
+	return at;
+}
+
+static u64 make_imemo(u32 type)
+{
+	return make_object(RUBY_T_IMEMO | type << RUBY_IMEMO_SHIFT);
+}
+
+static u64 make_class(const char *name)
+{
+	u64 at = make_object(RUBY_T_CLASS);
+
+	memory_put_u64(&memory, at + ruby.at.class_path, make_string(name));
+	return at;
+}
+
+static u64 make_entry(u64 klass, u64 id)
+{
+	u64 at = make_imemo(RUBY_IMEMO_MENT), def = make_object(0);
+
+	memory_put_u64(&memory, at + RUBY_METHOD_CLASS, klass);
+	memory_put_u64(&memory, at + RUBY_METHOD_DEF, def);
+	memory_put_u64(&memory, def + RUBY_DEF_ORIGINAL_ID, id);
+	return at;
+}
+
+/* An iseq of eight words on line 5; `method`: the iseq of the method around it, 0: itself. */
+static u64 make_iseq(const char *label, const char *base, u64 method)
+{
+	u64 at = make_imemo(RUBY_IMEMO_ISEQ), body = make_object(0), code = make_object(0);
+
+	memory_put_u64(&memory, at + RUBY_ISEQ_BODY, body);
+	memory_put_u32(&memory, body + RUBY_BODY_TYPE, method ? 2 : RUBY_ISEQ_TYPE_METHOD);
+	memory_put_u32(&memory, body + 4, 8);
+	memory_put_u64(&memory, body + 8, code);
+	memory_put_u64(&memory, body + RUBY_BODY_PATHOBJ, make_string("file.rb"));
+	memory_put_u64(&memory, body + RUBY_BODY_PATHOBJ + 8, make_string(base));
+	memory_put_u64(&memory, body + RUBY_BODY_PATHOBJ + 16, make_string(label));
+	memory_put_u32(&memory, body + ruby.at.body_insns_size, 1);
+	memory_put_u64(&memory, body + ruby.at.body_insns, code + 0x80);
+	memory_put_u32(&memory, code + 0x80, 5);
+	memory_put_u64(&memory, body + ruby.at.body_local_iseq, method ? method : at);
+	return at;
+}
+
+/* Control frame `number` from the root, its environment at word `word` of the stack. */
+static u64 put_frame(u32 number, u32 word, u64 iseq, u64 type, u64 me_cref, u64 specval)
+{
+	u64 at = STACK + STACK_WORDS * 8 - (number + 1ull) * ruby.at.frame_size,
+	    ep = STACK + word * 8;
+	u64 code = 0;
+
+	if (iseq && (type & RUBY_TYPE_MASK) != RUBY_TYPE_IFUNC) {
+		memcpy(&code, memory.bytes + (iseq + RUBY_ISEQ_BODY - BASE), 8);
+		memcpy(&code, memory.bytes + (code + 8 - BASE), 8);
+		code += 16;
+	}
+	memory_put_u64(&memory, at, code);
+	memory_put_u64(&memory, at + 16, iseq);
+	memory_put_u64(&memory, at + 32, ep);
+	memory_put_u64(&memory, ep - 16, me_cref);
+	memory_put_u64(&memory, ep - 8, specval);
+	memory_put_u64(&memory, ep, type);
+	memory_put_u64(&memory, EC + 16, at);
+	return ep;
+}
+
+static void put_thread(u64 thread, u64 ec, u64 next)
+{
+	memory_put_u64(&memory, thread, next);
+	memory_put_u64(&memory, thread + ruby.at.thread_vm, VM);
+	memory_put_u64(&memory, thread + ruby.at.thread_ractor, RACTOR);
+	memory_put_u64(&memory, thread + ruby.at.thread_ec, ec);
+	memory_put_u64(&memory, thread + ruby.at.thread_nt, thread == MAIN ? NT : 0);
+	memory_put_u64(&memory, ec + ruby.at.ec_thread_ptr, thread);
+}
+
+static void build(void)
+{
+	free(memory.bytes);
+	memory_init(&memory, BASE, SIZE);
+	heap_top = HEAP;
+	ruby = (struct ruby_state){ .major = 3, .minor = 4, .patch = 5 };
+	assert_int_equal(ruby_versions_find(&ruby), RUBY_MATCH_EXACT);
+	ruby.vm = VM;
+	ruby.objspace = OBJSPACE;
+	ruby.at.gc_count = 0x80;
+
+	memory_put_u64(&memory, VM + ruby.at.vm_ractors, RACTOR + ruby.at.ractor_node);
+	memory_put_u64(&memory, RACTOR + ruby.at.ractor_node, VM + ruby.at.vm_ractors);
+	memory_put_u64(&memory, RACTOR + ruby.at.ractor_threads, MAIN);
+	memory_put_u64(&memory, RACTOR + ruby.at.ractor_owner, MAIN);
+	put_thread(MAIN, EC, OTHER);
+	put_thread(OTHER, OTHER_EC, RACTOR + ruby.at.ractor_threads);
+	memory_put_u32(&memory, NT + ruby.at.nt_tid, 4242);
+	memory_put_u32(&memory, OBJSPACE + ruby.at.gc_flags, 0x20 | 1);
+	memory_put_u64(&memory, OBJSPACE + ruby.at.gc_count, 9);
+
+	u64 klass = make_class("Foo"), entry = make_entry(klass, 0);
+	u64 method = make_iseq("bar", "bar", 0), block = make_iseq("block in bar", "bar", method);
+	u64 svar = make_imemo(RUBY_IMEMO_SVAR);
+	memory_put_u64(&memory, svar + RUBY_SVAR_ME_CREF, entry);
+	memory_put_u64(&memory, EC, STACK);
+	memory_put_u64(&memory, EC + 8, STACK_WORDS);
+	put_frame(0, 4, 0, 0x79990001 | RUBY_FRAME_FINISH | RUBY_ENV_LOCAL, 0, 0);
+	u64 ep = put_frame(1, 10, method, 0x11110001 | RUBY_FRAME_FINISH | RUBY_ENV_LOCAL, svar, 0);
+	put_frame(2, 20, 0, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL | 0x80, entry, 0);
+	put_frame(3, 30, make_imemo(4), RUBY_TYPE_IFUNC | 0x80, 0, ep | 1);
+	ep = put_frame(4, 40, block, 0x22220001 | RUBY_FRAME_FINISH, 0, ep | 1);
+	put_frame(5, 50, block, 0x22220001, 0, ep | 1);
+}
+
+struct result {
+	enum step end;
+	u32 count;
+	u32 torn;
+	struct walk walk;
+	struct frame frames[64];
+};
+
+static void walk(u64 thread, struct result *out)
+{
+	memset(out, 0, sizeof *out);
+	out->end = ruby_begin(&memory.mem, &ruby, thread, &out->walk);
+	while (out->end == STEP_MORE || out->end == STEP_TORN) {
+		struct frame *frame = &out->frames[out->count];
+		assert_true(out->count + out->torn < COUNT_OF(out->frames) - 1);
+		out->end = ruby_step(&memory.mem, &ruby, &out->walk, frame);
+		out->count += out->end == STEP_MORE;
+		out->torn += out->end == STEP_TORN;
+	}
+}
+
+static const char *name_of(const struct frame *frame, struct frame_name *name)
+{
+	str_clear(&name->label);
+	str_clear(&name->path);
+	return ruby_name_frame(&memory.mem, &ruby, frame, name) ? name->label.text : NULL;
+}
+
+static void the_whole_walk(void **state)
+{
+	struct frame_name name = { 0 };
+	struct result r;
+
+	(void)state;
+	build();
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.walk.flags, WALK_GC | WALK_LOCK);
+	assert_int_equal(r.walk.generation, 9 * 4 + 1);
+	/* The IFUNC is not shown. */
+	assert_int_equal(r.count, FRAMES - 1);
+	assert_string_equal(name_of(&r.frames[0], &name), "block in Foo#bar");
+	assert_int_equal(name.line, 5);
+	assert_string_equal(name.path.text, "file.rb");
+	assert_int_equal(r.frames[0].flags, FRAME_LEAF);
+	assert_int_equal(r.frames[1].flags, FRAME_ENTRY);
+	assert_int_equal(r.frames[2].flags, FRAME_C);
+	/* No table of symbols: no name. */
+	assert_null(name_of(&r.frames[2], &name));
+	assert_string_equal(name_of(&r.frames[3], &name), "Foo#bar");
+	str_free(&name.label);
+	str_free(&name.path);
+}
+
+static void threads_are_listed(void **state)
+{
+	struct vm_thread thread;
+	u64 where = 0;
+
+	(void)state;
+	build();
+	assert_int_equal(ruby_next_thread(&memory.mem, &ruby, &where, &thread), STEP_MORE);
+	assert_int_equal(thread.thread, MAIN);
+	assert_int_equal(thread.tid, 4242);
+	assert_int_equal(thread.state, VM_THREAD_RUNNING);
+	assert_int_equal(ruby_next_thread(&memory.mem, &ruby, &where, &thread), STEP_MORE);
+	assert_int_equal(thread.thread, OTHER);
+	assert_int_equal(thread.tid, 0);
+	assert_int_equal(thread.state, VM_THREAD_WAITING);
+	assert_int_equal(ruby_next_thread(&memory.mem, &ruby, &where, &thread), STEP_DONE);
+	/* It has no stack yet. */
+	struct result r;
+	walk(OTHER, &r);
+	assert_int_equal(r.end, STEP_EMPTY);
+}
+
+/* Frames that a damaged walk gives are frames of the whole one, in the same order, and whatever is
+ * missing is admitted: STEP_TORN, STEP_FAULT, or a begin that failed. */
+static void every_read_fails(void **state)
+{
+	struct result whole, r;
+
+	(void)state;
+	build();
+	memory.reads = 0;
+	walk(MAIN, &whole);
+	u32 reads = memory.reads;
+	assert_true(reads > 10);
+	for (u32 n = 1; n <= reads; n++) {
+		u32 k = 0;
+		memory.reads = 0;
+		memory.fail_at = n;
+		walk(MAIN, &r);
+		for (u32 i = 0; i < r.count; i++) {
+			while (k < whole.count && whole.frames[k].at != r.frames[i].at)
+				k++;
+			assert_true(k < whole.count);
+			assert_int_equal(r.frames[i].id, whole.frames[k].id);
+			assert_int_equal(r.frames[i].owner, whole.frames[k].owner);
+		}
+		/* Without the GC's state a walk is whole all the same. */
+		assert_true(r.count == whole.count || r.torn || r.end == STEP_FAULT);
+	}
+	memory.fail_at = 0;
+}
+
+/* Ends, whatever the memory says. */
+static void exercise(void)
+{
+	struct frame_name name = { 0 };
+	struct vm_thread thread;
+	struct result r;
+	u64 where = 0;
+	u32 threads = 0;
+
+	while (ruby_next_thread(&memory.mem, &ruby, &where, &thread) == STEP_MORE && threads < 8) {
+		walk(thread.thread, &r);
+		for (u32 i = 0; i < r.count; i++)
+			(void)name_of(&r.frames[i], &name);
+		(void)name_of(&(struct frame){ .id = thread.thread, .pos = FRAME_POS_THREAD },
+			      &name);
+		threads++;
+	}
+	walk(MAIN, &r);
+	str_free(&name.label);
+	str_free(&name.path);
+}
+
+static void every_word_is_damaged(void **state)
+{
+	static const u64 values[] = { 0,          1,    8,     BASE,       MAIN,
+				      STACK + 80, HEAP, ~0ull, 1ull << 47, 1ull << 63 };
+	struct rng rng = { 3 };
+
+	(void)state;
+	build();
+	for (u64 at = BASE; at < BASE + SIZE; at += 8) {
+		u64 before;
+		memcpy(&before, memory.bytes + (at - BASE), 8);
+		memory_put_u64(&memory, at, values[at / 8 % COUNT_OF(values)]);
+		exercise();
+		memory_put_u64(&memory, at, rng_u64(&rng));
+		exercise();
+		memory_put_u64(&memory, at, before);
+	}
+}
+
+/* More and more of it, with addresses that lead back into it. */
+static void damage_adds_up(void **state)
+{
+	struct rng rng = { 5 };
+
+	(void)state;
+	for (u32 round = 0; round < 200; round++) {
+		build();
+		for (u32 i = 0; i < 60; i++) {
+			u64 value = rng_below(&rng, 3) ? BASE + rng_below(&rng, SIZE / 8) * 8 :
+							 rng_u64(&rng);
+			memory_put_u64(&memory, BASE + rng_below(&rng, SIZE / 8) * 8, value);
+			exercise();
+		}
+	}
+}
+
+/* Any address reads as random bytes: nothing ends by running into a hole. */
+static bool random_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	struct rng rng = { addr };
+
+	(void)mem;
+	(void)hold;
+	for (u32 i = 0; i < len; i++)
+		((u8 *)dst)[i] = (u8)rng_u64(&rng);
+	return true;
+}
+
+/* Any address reads as words that lead elsewhere, and look like what is looked for. */
+static bool plausible_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	static const u64 flags[] = { 0x601a, 0x701a, 0x201a, 0x05, 0x2005,
+				     0x07,   0x02,   0x03,   0x1c, 0x11110003 };
+	struct rng rng = { addr / 8 };
+
+	(void)mem;
+	(void)hold;
+	for (u32 i = 0; i < len; i += 8) {
+		u64 word = rng_below(&rng, 2) ? 0x10000 + rng_below(&rng, 1 << 20) * 8 :
+						flags[rng_below(&rng, COUNT_OF(flags))];
+		memcpy((u8 *)dst + i, &word, len - i < 8 ? len - i : 8);
+	}
+	return true;
+}
+
+static void random_memory(void **state)
+{
+	struct frame_name name = { 0 };
+	struct rng rng = { 9 };
+
+	(void)state;
+	build();
+	for (u32 round = 0; round < 20000; round++) {
+		struct mem mem = { round & 1 ? random_read : plausible_read };
+		struct walk w = { .cursor = 0x20000,
+				  .limit = 0x20000 + ruby.at.frame_size * 20ull,
+				  .base = 0x10000 };
+		struct frame frame = { .id = rng_below(&rng, 1 << 24) * 8,
+				       .owner = rng_below(&rng, 1 << 24) * 8,
+				       .pos = (u32)rng_u64(&rng),
+				       .flags = round & 2 ? FRAME_C : 0 };
+		struct vm_thread thread;
+		u64 where = 0;
+		ruby.vm = rng_below(&rng, 1 << 24) * 8;
+		ruby_next_thread(&mem, &ruby, &where, &thread);
+		ruby_begin(&mem, &ruby, rng_below(&rng, 1 << 24) * 8, &w);
+		str_clear(&name.label);
+		str_clear(&name.path);
+		ruby_name_frame(&mem, &ruby, &frame, &name);
+		assert_true(name.label.length < 1 << 20 && name.path.length <= RUBY_TEXT_MAX);
+		w = (struct walk){ .cursor = 0x20000,
+				   .limit = 0x20000 + ruby.at.frame_size * 20ull,
+				   .base = 0x10000 };
+		for (u32 i = 0; i < 24; i++) {
+			enum step step = ruby_step(&mem, &ruby, &w, &frame);
+			if (step == STEP_DONE || step == STEP_FAULT)
+				break;
+		}
+	}
+	str_free(&name.label);
+	str_free(&name.path);
+}
+
+/* A list that never comes back to its head. */
+static void a_loop_of_threads_ends(void **state)
+{
+	struct vm_thread thread;
+	u64 where = 0;
+	u32 threads = 0;
+	enum step step;
+
+	(void)state;
+	build();
+	memory_put_u64(&memory, OTHER, MAIN);
+	while ((step = ruby_next_thread(&memory.mem, &ruby, &where, &thread)) == STEP_MORE)
+		threads++;
+	assert_int_equal(step, STEP_FAULT);
+	assert_int_equal(threads, RUBY_THREADS_MAX);
+}
+
+/* A thread that was freed while we stood on it: its first words are malloc's now. */
+static void a_thread_that_is_gone_is_a_fault(void **state)
+{
+	struct vm_thread thread;
+	struct result r;
+	u64 where = 0;
+
+	(void)state;
+	build();
+	assert_int_equal(ruby_next_thread(&memory.mem, &ruby, &where, &thread), STEP_MORE);
+	memory_put_u64(&memory, MAIN, 0x123456789);
+	memory_put_u64(&memory, MAIN + ruby.at.thread_vm, 0);
+	assert_int_equal(ruby_next_thread(&memory.mem, &ruby, &where, &thread), STEP_FAULT);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_FAULT);
+}
+
+/* Ruby <= 2.7 moves ec->cfp before it writes the frame: what lies there is of an earlier call. */
+static void leftovers_are_left_out(void **state)
+{
+	struct result r;
+
+	(void)state;
+	build();
+	ruby.facts |= RUBY_FILLS_LATE;
+	walk(MAIN, &r);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, 0);
+	assert_int_equal(r.count, FRAMES - 1);
+	u64 leaf = STACK + STACK_WORDS * 8 - 6ull * ruby.at.frame_size;
+	/* A pc in another method's code. */
+	memory_put_u64(&memory, leaf, BASE + 0x2000);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, WALK_TOP_UNSET);
+	assert_int_equal(r.count, FRAMES - 2);
+	assert_int_equal(r.torn, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_whole_walk),
+		cmocka_unit_test(threads_are_listed),
+		cmocka_unit_test(every_read_fails),
+		cmocka_unit_test(every_word_is_damaged),
+		cmocka_unit_test(damage_adds_up),
+		cmocka_unit_test(random_memory),
+		cmocka_unit_test(a_loop_of_threads_ends),
+		cmocka_unit_test(a_thread_that_is_gone_is_a_fault),
+		cmocka_unit_test(leftovers_are_left_out),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	free(memory.bytes);
+	return failed;
+}
