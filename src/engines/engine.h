@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * engine.h - who decides when to look, and from where.
+ *
+ * An engine turns a target into samples. It owns no thread and no clock of its
+ * caller: pump() runs in the caller's thread until the given time and calls back.
+ *
+ * To add an engine: one folder here with one const struct engine, one line in
+ * engines.c.  It delivers raw frames; names, folding and files are not its
+ * business.  What it could not do is a number in struct quality, never silence. */
+#pragma once
+#include "base/err.h"
+#include "base/types.h"
+#include "sample/quality.h"
+#include "sample/sample.h"
+
+struct target;
+struct runtime;
+struct run;
+
+enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK };
+enum engine_pause { PAUSE_NEVER, PAUSE_AUTO, PAUSE_ALWAYS };
+
+struct engine_options {
+	u32 hz;                  /* samples a second, 1 to 20,000 */
+	enum engine_mode mode;
+	enum engine_pause pause; /* reader only */
+	bool children;           /* follow fork and exec */
+	bool may_start;          /* no runtime yet is no error: one may come by exec or dlopen */
+	u32 tid;                 /* only this thread; 0: all */
+	const char *thread_name; /* only threads of this name; NULL: all */
+	const char *tape_dir;    /* record walks here; NULL: do not */
+	u64 seed;                /* of the jitter; 0: from the system */
+};
+
+/* Where a sample's frames can be named: valid during the callback. */
+struct sample_source {
+	const struct target *target;
+	const struct mem *mem;
+	u64 incarnation; /* never the same for two images of two processes */
+	/* The runtime and state for a frame kind, or NULL. */
+	const struct runtime *(*runtime_of)(const struct sample_source *, u16 kind,
+					    const void **state);
+	/* The runtime's generation as it is now: a name that was read belongs to the sample only if
+	 * this is still the sample's own. */
+	u64 (*generation_now)(const struct sample_source *);
+	const char *thread_name; /* of the sampled thread; "" unknown */
+};
+
+typedef void sample_fn(void *arg, const struct sample *sample, const struct sample_source *source);
+
+struct engine {
+	const char *name;
+	/* The target is borrowed. It may not have started its runtime yet. */
+	struct run *(*open)(struct target *target, const struct engine_options *options,
+			    struct err *err);
+	/* Until CLOCK_MONOTONIC reads `until_ns`, the last process has ended (returns false with
+	 * ERR_NO_PROCESS) or a signal handler called engine_interrupt(). */
+	bool (*pump)(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err);
+	void (*quality)(const struct run *run, struct quality *out);
+	void (*close)(struct run *run);
+};
+
+extern const struct engine *const engines[];
+extern const u32 engine_count;
+const struct engine *engine_named(const char *name);
+
+/* Async-signal-safe: every pump returns at its next deadline. */
+void engine_interrupt(void);
+bool engine_interrupted(void);
+void engine_clear_interrupt(void);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * engines.c - the engines, and the one flag by which a signal handler ends a pump. */
+#include "engines/engine.h"
+
+#include <signal.h>
+#include <string.h>
+
+extern const struct engine reader_engine;
+
+const struct engine *const engines[] = { &reader_engine };
+const u32 engine_count = COUNT_OF(engines);
+
+static volatile sig_atomic_t interrupted;
+
+const struct engine *engine_named(const char *name)
+{
+	for (u32 i = 0; i < engine_count; i++)
+		if (!strcmp(engines[i]->name, name))
+			return engines[i];
+	return NULL;
+}
+
+void engine_interrupt(void)
+{
+	interrupted = 1;
+}
+
+bool engine_interrupted(void)
+{
+	return interrupted;
+}
+
+void engine_clear_interrupt(void)
+{
+	interrupted = 0;
+}

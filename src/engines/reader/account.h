@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * account.h - who used the CPU, and which samples carry it.
+ *
+ * A CPU weight is never the nominal period.  Ten times a second the threads that
+ * used CPU lately are asked for their CPU time, and what each used since is shared
+ * by the samples that saw it running (SAMPLE_SHARE): a sleeper weighs nothing, and
+ * the sum is the CPU time.  When the process's clock says that more was used than these threads
+ * tell, all threads are asked.  CPU time of a thread that no sample has seen running yet
+ * waits for its next sample; what is left at the end is counted in the quality record. */
+#pragma once
+#include "engines/reader/process.h"
+#include "sample/quality.h"
+
+/* `nanoseconds` of CPU are shared by the unpaid samples of `tid`. */
+typedef void share_fn(void *arg, const struct reader_process *process, u32 tid, const char *name,
+		      u64 nanoseconds);
+
+void account_begin(struct reader_process *process, u64 now_ns);
+/* Does nothing before the epoch's end, unless `settle`: then everything is settled. */
+void account_epoch(struct reader_process *process, u64 now_ns, bool settle, share_fn *share,
+		   void *arg);
+/* CPU time used by wanted threads that no sample has carried yet. */
+u64 account_owed(const struct reader_process *process);
+/* The process has ended: its clocks may be gone. */
+void account_ended(struct reader_process *process, u64 period_ns, share_fn *share, void *arg,
+		   struct quality *quality);

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * attempt.c - see attempt.h. */
+#include "engines/reader/attempt.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+enum {
+	/* Idle threads asked for their CPU time in one attempt, in turn. */
+	PROBES_PER_ATTEMPT = 16,
+	/* Asking costs 0.6 us: so many a second are at most a sixteenth of a core. */
+	PROBES_PER_SECOND = 100000,
+	SPANS_PER_CALL = 1024,
+	HEAD_SPANS = 8,
+};
+
+/* schedstat of a running thread moves at scheduler ticks only, 10 ms apart at CONFIG_HZ=100: a
+ * thread that moved less than two of them ago may be running. */
+static const u64 TICK_NS = 25 * NS_PER_MS;
+
+bool attempt_init(struct attempt *attempt, const struct engine_options *options,
+		  struct quality *quality, u64 seed)
+{
+	*attempt = (struct attempt){ .options = options,
+				     .quality = quality,
+				     .rng = { seed },
+				     .period_ns = NS_PER_S / options->hz,
+				     .tapes = { .dir = options->tape_dir } };
+	return look_init(&attempt->look, NULL);
+}
+
+void attempt_fini(struct attempt *attempt)
+{
+	look_fini(&attempt->look);
+	tapes_fini(&attempt->tapes);
+	free(attempt->sample);
+	vec_free(&attempt->spans);
+	vec_free(&attempt->looked_at);
+	vec_free(&attempt->heads);
+}
+
+/* ---- giving samples out ------------------------------------------------------------------ */
+
+struct source {
+	struct sample_source source;
+	const struct reader_process *process;
+	const struct reader_thread *thread;
+};
+
+static const struct runtime *runtime_of(const struct sample_source *source, u16 kind,
+					const void **state)
+{
+	const struct reader_process *process = ((const struct source *)source)->process;
+
+	for (u32 i = 0; i < process->attached.count; i++)
+		if (process->attached.at[i]->kind == kind) {
+			*state = process->attached.at[i]->state;
+			return process->attached.at[i]->runtime;
+		}
+	return NULL;
+}
+
+static u64 generation_now(const struct sample_source *source)
+{
+	const struct source *self = (const struct source *)source;
+	const struct reader_thread *thread = self->thread;
+	struct walk walk = { 0 };
+
+	if (!thread || !thread->attached)
+		return 0;
+	thread->attached->runtime->begin(source->mem, thread->attached->state, thread->thread, &walk);
+	return walk.generation;
+}
+
+static void give(struct attempt *attempt, const struct reader_process *process,
+		 const struct reader_thread *thread, const char *name)
+{
+	struct source source = {
+		.source = { .target = process->target,
+			    .mem = &process->target->mem.mem,
+			    .incarnation = process->incarnation,
+			    .runtime_of = runtime_of,
+			    .generation_now = generation_now,
+			    .thread_name = name },
+		.process = process,
+		.thread = thread,
+	};
+	attempt->sample->pid = process->target->pid;
+	attempt->sample->time_ns = attempt->now_ns;
+	attempt->fn(attempt->arg, attempt->sample, &source.source);
+}
+
+static bool sample_reserve(struct attempt *attempt, u32 depth)
+{
+	if (attempt->sample && attempt->sample_room >= depth)
+		return true;
+	u32 room = depth < 64 ? 64 : depth + depth / 2;
+	struct sample *sample =
+		realloc(attempt->sample, sizeof *sample + room * sizeof sample->frames[0]);
+	if (!sample) {
+		attempt->no_memory = true;
+		return false;
+	}
+	attempt->sample = sample;
+	attempt->sample_room = room;
+	return true;
+}
+
+static void count_sample(struct quality *quality, u16 flags, bool complete)
+{
+	quality->samples++;
+	quality->complete += complete;
+	quality->moving += !!(flags & SAMPLE_MOVING);
+	quality->truncated += !!(flags & SAMPLE_TRUNCATED);
+	quality->starting += !!(flags & SAMPLE_STARTING);
+	quality->repeated += !!(flags & SAMPLE_REPEATED);
+	quality->paused += !!(flags & SAMPLE_PAUSED);
+}
+
+static void emit(struct attempt *attempt, const struct reader_process *process,
+		 struct reader_thread *thread, const struct frame *frames, u32 depth,
+		 const struct look_result *result)
+{
+	static const u16 kinds[] = { [MODE_CPU] = SAMPLE_CPU,
+				     [MODE_WALL] = SAMPLE_WALL,
+				     [MODE_LOCK] = SAMPLE_LOCK };
+	u64 since = thread->sampled_ns ? thread->sampled_ns : attempt->now_ns - attempt->period_ns;
+
+	if (!sample_reserve(attempt, depth))
+		return;
+	*attempt->sample = (struct sample){ .tid = thread->tid,
+					    .kind = kinds[attempt->options->mode],
+					    .flags = result->flags,
+					    .generation = result->generation,
+					    .depth = depth };
+	if (depth)
+		memcpy(attempt->sample->frames, frames, depth * sizeof *frames);
+	if (attempt->options->mode == MODE_CPU) {
+		attempt->sample->flags |= SAMPLE_UNPAID;
+		thread->unpaid++;
+	} else if (attempt->options->mode == MODE_WALL) {
+		attempt->sample->weight = attempt->now_ns - since;
+	} else {
+		attempt->sample->weight = attempt->period_ns;
+	}
+	thread->sampled_ns = attempt->now_ns;
+	count_sample(attempt->quality, attempt->sample->flags, result->complete);
+	give(attempt, process, thread, thread->name);
+}
+
+static void emit_mark(struct attempt *attempt, const struct reader_process *process,
+		      struct reader_thread *thread, enum frame_mark mark, u16 flags)
+{
+	struct frame frame = { .id = mark, .kind = FRAME_MARK };
+	struct look_result result = { .flags = flags, .complete = mark == MARK_NATIVE };
+
+	emit(attempt, process, thread, &frame, 1, &result);
+}
+
+void attempt_share(void *arg, const struct reader_process *process, u32 tid, const char *name,
+		   u64 nanoseconds)
+{
+	struct attempt *attempt = arg;
+
+	if (!sample_reserve(attempt, 0))
+		return;
+	*attempt->sample =
+		(struct sample){ .tid = tid, .kind = SAMPLE_SHARE, .weight = nanoseconds };
+	give(attempt, process, NULL, name);
+}
+
+/* ---- one thread -------------------------------------------------------------------------- */
+
+static bool is_running(const struct reader_process *process, struct reader_thread *thread)
+{
+	return thread->tid &&
+	       thread_probe_state(&thread->probe, process->target) == THREAD_RUNNING;
+}
+
+static void remember_head(struct reader_thread *thread, const struct reader_process *process)
+{
+	struct mem_span spans[HEAD_SPANS];
+	u32 used = 0;
+	u32 count = read_set_head(&thread->set, spans, COUNT_OF(spans), thread->head,
+				  sizeof thread->head, &used);
+
+	thread->head_used = 0;
+	if (count && mem_live_readv(&process->target->mem, spans, count) == count)
+		thread->head_used = used;
+}
+
+static bool look(struct attempt *attempt, struct reader_process *process,
+		 struct reader_thread *thread, bool still, struct look_result *result)
+{
+	struct look_subject subject = {
+		.runtime = thread->attached->runtime,
+		.state = thread->attached->state,
+		.kind = thread->attached->kind,
+		.thread = thread->thread,
+		.salt = process->program,
+		.set = &thread->set,
+		.still = still,
+	};
+	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
+	plan_retarget(attempt->look.plan, &process->target->mem);
+	if (!look_at(&attempt->look, &subject, result)) {
+		attempt->no_memory = true;
+		return false;
+	}
+	if (subject.tap)
+		tapes_end(&attempt->tapes, &subject, result, &attempt->look.stack);
+	if (!still)
+		pause_history_add(&thread->history, result->flags & SAMPLE_MOVING);
+	return true;
+}
+
+static bool wants_pause(struct attempt *attempt, const struct reader_thread *thread)
+{
+	switch (attempt->options->pause) {
+	case PAUSE_ALWAYS:
+		return true;
+	case PAUSE_AUTO:
+		return pause_history_says(&thread->history, &attempt->rng);
+	default:
+		return false;
+	}
+}
+
+/* The thread is known to run: stop it for the read if it will be stopped. */
+static bool look_paused(struct attempt *attempt, struct reader_process *process,
+			struct reader_thread *thread, struct look_result *result)
+{
+	int signal = 0;
+	enum pause_outcome outcome = pause_take(&attempt->pause, thread->tid, &signal);
+
+	if (outcome != PAUSE_STOPPED) {
+		attempt->quality->pause_failed++;
+		return look(attempt, process, thread, false, result);
+	}
+	bool good = look(attempt, process, thread, true, result);
+	pause_release(&attempt->pause, thread->tid, signal);
+	return good;
+}
+
+static void emit_look(struct attempt *attempt, const struct reader_process *process,
+		      struct reader_thread *thread, const struct look_result *result)
+{
+	emit(attempt, process, thread, attempt->look.stack.at, attempt->look.stack.count, result);
+}
+
+/* ---- cpu: threads that run now ------------------------------------------------------------ */
+
+/* Did it run at this attempt's instant? Then its sample is taken. */
+static void attempt_running(struct attempt *attempt, struct reader_process *process,
+			    struct reader_thread *thread)
+{
+	struct look_result result;
+	bool running;
+
+	if (!thread->attached) {
+		running = is_running(process, thread);
+		if (running)
+			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
+	} else if (wants_pause(attempt, thread)) {
+		running = is_running(process, thread);
+		if (running && look_paused(attempt, process, thread, &result))
+			emit_look(attempt, process, thread, &result);
+	} else {
+		/* what ran at the last attempt probably runs now: read first, and ask only when
+		 * nothing moved under the read */
+		bool first = thread->was_running;
+		running = first || is_running(process, thread);
+		if (running && look(attempt, process, thread, false, &result)) {
+			running = !first || result.ran || is_running(process, thread);
+			if (running)
+				emit_look(attempt, process, thread, &result);
+		}
+	}
+	thread->was_running = running;
+}
+
+/* ---- idle threads in bulk ------------------------------------------------------------------ */
+
+typedef void thread_fn(struct attempt *, struct reader_process *, struct reader_thread *);
+
+/* One call's worth of head words: threads looked_at[from ..) until a limit; returns where it
+ * stopped. */
+static u32 gather_heads(struct attempt *attempt, u32 from)
+{
+	u32 next = from, bytes = 0;
+
+	vec_clear(&attempt->spans);
+	for (; next < attempt->looked_at.count; next++) {
+		struct reader_thread *thread = attempt->looked_at.at[next];
+		u32 used = 0;
+		if (attempt->spans.count + HEAD_SPANS > SPANS_PER_CALL ||
+		    bytes + sizeof thread->head > attempt->heads.room)
+			break;
+		attempt->spans.count += read_set_head(
+			&thread->set, attempt->spans.at + attempt->spans.count, HEAD_SPANS,
+			attempt->heads.at + bytes, sizeof thread->head, &used);
+		bytes += used;
+	}
+	return next;
+}
+
+/* Calls `moved` for the threads in looked_at whose head words are not what they were, and
+ * `unmoved` (if any) for the others. */
+static void bulk_heads(struct attempt *attempt, struct reader_process *process, thread_fn *moved,
+		       thread_fn *unmoved)
+{
+	if (!vec_grow(&attempt->spans, SPANS_PER_CALL) ||
+	    !vec_grow(&attempt->heads, SPANS_PER_CALL * 64)) {
+		attempt->no_memory = true;
+		return;
+	}
+	for (u32 from = 0, next; from < attempt->looked_at.count; from = next) {
+		next = gather_heads(attempt, from);
+		mem_live_readv(&process->target->mem, attempt->spans.at, attempt->spans.count);
+		for (u32 i = from, at = 0; i < next; i++) {
+			struct reader_thread *thread = attempt->looked_at.at[i];
+			u32 used = thread->head_used;
+			if (memcmp(thread->head, attempt->heads.at + at, used)) {
+				memcpy(thread->head, attempt->heads.at + at, used);
+				moved(attempt, process, thread);
+			} else if (unmoved) {
+				unmoved(attempt, process, thread);
+			}
+			at += used;
+		}
+	}
+}
+
+/* Puts a thread on the list for the bulk look; false when its head is not known. */
+static bool look_in_bulk(struct attempt *attempt, struct reader_process *process,
+			 struct reader_thread *thread)
+{
+	if (!thread->attached)
+		return false;
+	if (!thread->head_used)
+		remember_head(thread, process);
+	return thread->head_used && vec_push(&attempt->looked_at, thread);
+}
+
+static void becomes_hot(struct attempt *attempt, struct reader_process *process,
+			struct reader_thread *thread)
+{
+	thread->hot_until_ns = attempt->now_ns + 100 * NS_PER_MS;
+	attempt_running(attempt, process, thread);
+}
+
+static bool used_cpu(struct reader_thread *thread)
+{
+	struct thread_time time;
+
+	if (!thread->tid || !thread_probe_time(&thread->probe, &time))
+		return false;
+	bool used = time.cpu_ns != thread->probed.cpu_ns || time.runs != thread->probed.runs;
+	thread->probed = time;
+	return used;
+}
+
+static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
+{
+	u32 count = process->threads.count;
+
+	vec_clear(&attempt->looked_at);
+	for (u32 i = 0; i < count; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (!thread->wanted || !thread->tid)
+			continue;
+		if (thread->hot_until_ns > attempt->now_ns) {
+			attempt_running(attempt, process, thread);
+			thread->head_used = 0;
+		} else {
+			look_in_bulk(attempt, process, thread);
+		}
+	}
+	bulk_heads(attempt, process, becomes_hot, NULL);
+	for (u32 n = 0; n < PROBES_PER_ATTEMPT && n < count; n++) {
+		struct reader_thread *thread = process->threads.at[process->rotation++ % count];
+		if (thread->wanted && thread->hot_until_ns <= attempt->now_ns && used_cpu(thread))
+			becomes_hot(attempt, process, thread);
+	}
+}
+
+/* ---- wall and lock ------------------------------------------------------------------------- */
+
+static void attempt_look(struct attempt *attempt, struct reader_process *process,
+			 struct reader_thread *thread)
+{
+	struct look_result result;
+
+	if (!thread->attached) {
+		if (attempt->options->mode == MODE_WALL)
+			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
+		return;
+	}
+	bool pause = thread->tid && wants_pause(attempt, thread) && is_running(process, thread);
+	if (pause ? !look_paused(attempt, process, thread, &result) :
+		    !look(attempt, process, thread, false, &result))
+		return;
+	if (attempt->options->mode == MODE_LOCK && !result.lock)
+		return;
+	emit_look(attempt, process, thread, &result);
+}
+
+static void repeat(struct attempt *attempt, struct reader_process *process,
+		   struct reader_thread *thread)
+{
+	struct look_result result = { .flags = SAMPLE_REPEATED, .complete = true };
+
+	emit(attempt, process, thread, NULL, 0, &result);
+}
+
+static void repeat_unprobed(struct attempt *attempt, struct reader_process *process,
+			    struct reader_thread *thread)
+{
+	attempt->quality->unprobed++;
+	repeat(attempt, process, thread);
+}
+
+/* A thread that was not scheduled since its last sample has that sample's stack. Asking every
+ * thread fits a budget; beyond it a thread whose head words stand still is taken for idle, is
+ * asked in turn, and is counted. */
+static void attempt_wall(struct attempt *attempt, struct reader_process *process)
+{
+	u32 count = process->threads.count;
+	u32 budget = PROBES_PER_SECOND / attempt->options->hz + PROBES_PER_ATTEMPT;
+	u32 turns = count / budget + 1;
+
+	vec_clear(&attempt->looked_at);
+	for (u32 i = 0; i < count; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (!thread->wanted)
+			continue;
+		bool in_turn = (i + process->rotation) % turns == 0;
+		if (in_turn && used_cpu(thread))
+			thread->hot_until_ns = attempt->now_ns + TICK_NS;
+		if (!thread->sampled_ns || !thread->tid || thread->hot_until_ns > attempt->now_ns) {
+			thread->head_used = 0;
+			attempt_look(attempt, process, thread);
+		} else if (in_turn || !look_in_bulk(attempt, process, thread)) {
+			repeat(attempt, process, thread);
+		}
+	}
+	process->rotation++;
+	bulk_heads(attempt, process, attempt_look, repeat_unprobed);
+}
+
+static void attempt_lock(struct attempt *attempt, struct reader_process *process)
+{
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (thread->wanted && thread->attached)
+			attempt_look(attempt, process, thread);
+	}
+}
+
+void attempt_process(struct attempt *attempt, struct reader_process *process)
+{
+	attempt->pause.own_child = process->own_child ? process->target->pid : 0;
+	attempt->now_ns = clock_now_ns();
+	if (attempt->pause.late_count)
+		pause_settle(&attempt->pause);
+	switch (attempt->options->mode) {
+	case MODE_CPU:
+		attempt_cpu(attempt, process);
+		break;
+	case MODE_WALL:
+		attempt_wall(attempt, process);
+		break;
+	case MODE_LOCK:
+		attempt_lock(attempt, process);
+		break;
+	}
+}
+
+void attempt_starting(struct attempt *attempt, struct reader_process *process)
+{
+	attempt->now_ns = clock_now_ns();
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (!thread->wanted || (attempt->options->mode == MODE_CPU && !is_running(process, thread)))
+			continue;
+		if (attempt->options->mode != MODE_LOCK)
+			emit_mark(attempt, process, thread, MARK_STARTING, SAMPLE_STARTING);
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * attempt.h - one look at one process: which of its threads, and how.
+ *
+ *	wall   every thread; one that has not run since its last sample repeats it
+ *	cpu    threads that are running now; CPU time is shared later (account.h)
+ *	lock   the thread that holds the VM's lock
+ *
+ * Looking at a thread's memory is one system call, asking the kernel for its state another.
+ * A thread whose words change between the copies of one read is running: that needs no asking.
+ * Idle threads are told in bulk, from their head words, and a few are probed in turn. */
+#pragma once
+#include "engines/reader/look.h"
+#include "engines/reader/process.h"
+#include "engines/reader/tapes.h"
+
+struct attempt {
+	const struct engine_options *options;
+	struct look look;
+	struct pause pause;
+	struct tapes tapes;
+	struct rng rng;
+	struct quality *quality;
+	u64 period_ns;
+	u64 now_ns;
+	/* where samples go */
+	sample_fn *fn;
+	void *arg;
+	struct sample *sample; /* scratch */
+	u32 sample_room;       /* frames */
+	/* scratch of the bulk look */
+	VEC(struct mem_span) spans;
+	VEC(struct reader_thread *) looked_at;
+	VEC(u8) heads;
+	bool no_memory;
+};
+
+bool attempt_init(struct attempt *attempt, const struct engine_options *options,
+		  struct quality *quality, u64 seed);
+void attempt_fini(struct attempt *attempt);
+/* One attempt now. */
+void attempt_process(struct attempt *attempt, struct reader_process *process);
+/* A sample "(starting)" of a process whose VM is not up yet. */
+void attempt_starting(struct attempt *attempt, struct reader_process *process);
+/* Hands CPU time to the samples of a thread: a share_fn (account.h). */
+void attempt_share(void *attempt, const struct reader_process *process, u32 tid, const char *name,
+		   u64 nanoseconds);

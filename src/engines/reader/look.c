@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * look.c - see look.h. */
+#include "engines/reader/look.h"
+
+#include <string.h>
+
+enum { DEPTH_MAX = 1 << 18 }; /* 8 MiB of frames; a Ruby stack of 16 MiB holds fewer */
+
+bool look_init(struct look *look, const struct mem_live *live)
+{
+	*look = (struct look){ .plan = plan_new(live) };
+	return look->plan != NULL;
+}
+
+void look_fini(struct look *look)
+{
+	plan_free(look->plan);
+	calls_fini(&look->calls);
+	vec_free(&look->walked);
+	vec_free(&look->stack);
+}
+
+static struct frame mark_frame(enum frame_mark mark)
+{
+	return (struct frame){ .id = mark, .kind = FRAME_MARK };
+}
+
+/* STEP_MORE is returned for a stack that is too deep. */
+static enum step walk_stack(struct look *look, const struct look_subject *subject,
+			    struct walk *walk)
+{
+	look_frames *frames = &look->walked;
+	const struct mem *mem = subject->tap ? subject->tap : plan_mem(look->plan);
+
+	vec_clear(frames);
+	*walk = (struct walk){ 0 };
+	enum step step = subject->runtime->begin(mem, subject->state, subject->thread, walk);
+	plan_head_done(look->plan);
+	while (step == STEP_MORE || step == STEP_TORN) {
+		struct frame frame = { 0 };
+		if (frames->count >= DEPTH_MAX)
+			return STEP_MORE;
+		step = subject->runtime->step(mem, subject->state, walk, &frame);
+		if (step == STEP_TORN) {
+			u64 at = frame.at;
+			frame = mark_frame(MARK_UNREADABLE);
+			frame.at = at;
+		} else if (step == STEP_MORE) {
+			frame.kind = subject->kind;
+		} else {
+			break;
+		}
+		if (!vec_push(frames, frame))
+			return STEP_FAULT;
+	}
+	return step;
+}
+
+static bool put(look_frames *stack, const struct frame *frames, u32 count)
+{
+	if (!vec_grow(stack, stack->count + count))
+		return false;
+	if (count)
+		memcpy(stack->at + stack->count, frames, count * sizeof *frames);
+	stack->count += count;
+	return true;
+}
+
+static bool put_mark(look_frames *stack, enum frame_mark mark)
+{
+	return vec_push(stack, mark_frame(mark));
+}
+
+static u32 torn_leaves(const look_frames *frames)
+{
+	u32 torn = 0;
+
+	while (torn < frames->count && frames->at[torn].kind == FRAME_MARK)
+		torn++;
+	return torn;
+}
+
+/* Nothing conflicted: the first view is the stack. */
+static bool put_held(struct look *look, const struct walk *walk, enum step end,
+		     struct look_result *result)
+{
+	look_frames *first = &look->walked;
+	u32 torn = torn_leaves(first);
+	bool good = true;
+
+	if (end == STEP_EMPTY) {
+		result->flags |= SAMPLE_STARTING;
+		return put_mark(&look->stack, MARK_STARTING);
+	}
+	if (walk->flags & WALK_GC)
+		good = put_mark(&look->stack, MARK_GC);
+	if (torn || (walk->flags & WALK_TOP_UNSET)) {
+		result->flags |= SAMPLE_MOVING;
+		good = good && put_mark(&look->stack, MARK_MOVING);
+	}
+	good = good && put(&look->stack, first->at + torn, first->count - torn);
+	for (u32 i = torn; i < first->count; i++)
+		if (first->at[i].kind == FRAME_MARK)
+			result->flags |= SAMPLE_FAULT;
+	if (end != STEP_DONE) {
+		result->flags |= SAMPLE_TRUNCATED | (end == STEP_FAULT ? SAMPLE_FAULT : 0);
+		good = good && put_mark(&look->stack,
+					first->count ? MARK_TRUNCATED : MARK_UNREADABLE);
+	}
+	result->complete = !result->flags;
+	return good;
+}
+
+static bool put_moving(struct look *look, const struct look_subject *subject, enum step end,
+		       struct look_result *result)
+{
+	look_frames *first = &look->walked;
+	/* a walk that did not reach the root has no frame that is known to be outermost */
+	u32 standing = end == STEP_DONE ? calls_standing(&look->calls, subject->salt, first->at,
+							 first->count) :
+					  0;
+
+	result->flags |= SAMPLE_MOVING;
+	return put_mark(&look->stack, MARK_MOVING) &&
+	       put(&look->stack, first->at + (first->count - standing), standing);
+}
+
+bool look_at(struct look *look, const struct look_subject *subject, struct look_result *result)
+{
+	struct walk walk;
+	bool good;
+
+	*result = (struct look_result){ 0 };
+	vec_clear(&look->stack);
+	plan_begin(look->plan, subject->set, subject->still);
+	enum step end = walk_stack(look, subject, &walk);
+	result->generation = walk.generation;
+	result->lock = walk.flags & WALK_LOCK;
+	if (plan_settle(look->plan) == PLAN_HELD) {
+		good = put_held(look, &walk, end, result);
+		if (result->complete)
+			calls_learn(&look->calls, subject->salt, look->walked.at,
+				    look->walked.count);
+	} else {
+		good = put_moving(look, subject, end, result);
+	}
+	result->ran = plan_saw_motion(look->plan);
+	if (subject->still)
+		result->flags |= SAMPLE_PAUSED;
+	plan_end(look->plan);
+	return good;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * look.h - one attempt at one thread: walk, verify, and say what stood.
+ *
+ * Always yields a stack.  What was proven to stand still for the whole read is given as it
+ * is; otherwise the frames of the first copy, as far as each is known to be called by the one
+ * outside it (calls.h), stand under one [moving] leaf. */
+#pragma once
+#include "base/vec.h"
+#include "engines/reader/calls.h"
+#include "mem/plan.h"
+#include "runtimes/runtime.h"
+#include "sample/sample.h"
+
+typedef VEC(struct frame) look_frames;
+
+/* Scratch, one a reader. */
+struct look {
+	struct plan *plan;
+	struct calls calls;
+	look_frames walked;
+	look_frames stack; /* the result */
+};
+
+struct look_subject {
+	const struct runtime *runtime;
+	const void *state;
+	u16 kind;            /* FRAME_MANAGED + index */
+	u64 thread;
+	u64 salt;            /* of the program: see calls.h */
+	struct read_set *set;
+	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
+	bool still;          /* the thread is stopped */
+};
+
+struct look_result {
+	u16 flags;           /* enum sample_flags */
+	bool complete;       /* whole and proven */
+	bool lock;           /* the thread holds the VM's lock */
+	bool ran;            /* words changed between the copies: it ran while it was read */
+	u64 generation;
+	/* stack in look->stack, leaf first */
+};
+
+bool look_init(struct look *look, const struct mem_live *live);
+void look_fini(struct look *look);
+/* False when out of memory, or when nothing of the process could be read. */
+bool look_at(struct look *look, const struct look_subject *subject, struct look_result *result);

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * process.c - see process.h. */
+#include "engines/reader/process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "elf/image.h"
+
+#define LOG_DOMAIN LOG_reader
+#include "base/log.h"
+
+enum {
+	THREADS_MAX = 1 << 16,
+	/* A refresh may take a tenth of the time at the most. */
+	REFRESH_SHARE = 10,
+};
+
+struct reader_process *process_new(struct target *borrowed, u64 incarnation)
+{
+	struct reader_process *process = calloc(1, sizeof *process);
+
+	if (process) {
+		process->target = borrowed;
+		process->incarnation = process->program = incarnation;
+		process->threads_changed = true;
+	}
+	return process;
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static void thread_free(struct reader_thread *thread)
+{
+	thread_probe_close(&thread->probe);
+	read_set_free(&thread->set);
+	free(thread);
+}
+
+static void threads_clear(struct reader_process *process)
+{
+	for (u32 i = 0; i < process->threads.count; i++)
+		thread_free(process->threads.at[i]);
+	vec_clear(&process->threads);
+}
+
+/* One refresh. */
+struct refresh {
+	struct reader_process *process;
+	const struct engine_options *options;
+	target_threads all; /* by inner tid */
+	bool *taken;        /* parallel: a VM thread runs on it */
+	u32 known;          /* threads there before */
+	u32 hint;
+};
+
+static int by_inner_tid(const void *a, const void *b)
+{
+	const struct target_thread *x = a, *y = b;
+	return x->inner_tid < y->inner_tid ? -1 : x->inner_tid > y->inner_tid;
+}
+
+static const struct target_thread *find_inner(const target_threads *all, u32 inner_tid)
+{
+	struct target_thread key = { .inner_tid = inner_tid };
+
+	if (!inner_tid || !all->count)
+		return NULL;
+	return bsearch(&key, all->at, all->count, sizeof *all->at, by_inner_tid);
+}
+
+/* Lists keep their order from one refresh to the next: start where the last one was found. */
+static struct reader_thread *find_thread(const struct refresh *refresh, u64 address, u32 tid)
+{
+	const struct reader_process *process = refresh->process;
+	u32 count = refresh->known;
+
+	for (u32 n = 0; n < count; n++) {
+		u32 i = (refresh->hint + n) % count;
+		struct reader_thread *thread = process->threads.at[i];
+		if (!thread->present && thread->thread == address && thread->tid == tid)
+			return thread;
+	}
+	return NULL;
+}
+
+static void name_thread(const struct reader_process *process, struct reader_thread *thread,
+			const char *comm)
+{
+	struct frame_name name = { 0 };
+	struct frame frame = { .id = thread->thread, .pos = FRAME_POS_THREAD };
+
+	snprintf(thread->name, sizeof thread->name, "%s", comm);
+	if (!thread->attached)
+		return;
+	frame.kind = thread->attached->kind;
+	str_clear(&name.label);
+	str_clear(&name.path);
+	if (thread->attached->runtime->name_frame(&process->target->mem.mem, thread->attached->state,
+						  &frame, &name) &&
+	    name.label.length)
+		snprintf(thread->name, sizeof thread->name, "%s", name.label.text);
+	str_free(&name.label);
+	str_free(&name.path);
+}
+
+static bool is_wanted(const struct reader_thread *thread, const struct engine_options *options)
+{
+	if (options->tid)
+		return thread->tid == options->tid || thread->inner_tid == options->tid;
+	return !options->thread_name || !strcmp(thread->name, options->thread_name);
+}
+
+static bool add_thread(struct refresh *refresh, const struct reader_thread *like, const char *comm)
+{
+	struct reader_process *process = refresh->process;
+	struct reader_thread *thread = find_thread(refresh, like->thread, like->tid);
+
+	if (thread) {
+		thread->present = true;
+		thread->attached = like->attached;
+		thread->vm_state = like->vm_state;
+		refresh->hint++;
+		return true;
+	}
+	thread = calloc(1, sizeof *thread);
+	if (!thread || !vec_push(&process->threads, thread)) {
+		free(thread);
+		return false;
+	}
+	thread->tid = like->tid;
+	thread->inner_tid = like->inner_tid;
+	thread->thread = like->thread;
+	thread->attached = like->attached;
+	thread->vm_state = like->vm_state;
+	thread->present = true;
+	name_thread(process, thread, comm);
+	thread->wanted = is_wanted(thread, refresh->options);
+	thread->probe = (struct thread_probe){ .schedstat_fd = -1, .stat_fd = -1 };
+	if (thread->tid && !thread_probe_open(&thread->probe, process->target, thread->tid))
+		log_debug(1, "no probe for thread %u", thread->tid);
+	if (thread->tid)
+		thread_probe_time(&thread->probe, &thread->probed);
+	/* what it used before we came is not ours to tell */
+	thread->accounted_ns = process->born_here || process->epoch_ns ? 0 : thread->probed.cpu_ns;
+	thread->was_running = true;
+	thread->hot_until_ns = clock_now_ns() + NS_PER_S;
+	return true;
+}
+
+/* After a fork only the forking thread lives on, under a tid that the VM may not have noted yet. */
+static const struct target_thread *native_of(const struct vm_thread *vm, const target_threads *all)
+{
+	const struct target_thread *native = find_inner(all, vm->tid);
+
+	if (!native && all->count == 1 &&
+	    (vm->state == VM_THREAD_RUNNING || vm->state == VM_THREAD_UNKNOWN))
+		return &all->at[0];
+	return native;
+}
+
+static bool refresh_runtime(struct refresh *refresh, const struct attached *attached)
+{
+	const struct mem *mem = &refresh->process->target->mem.mem;
+	u64 where = 0;
+
+	for (u32 n = 0; n < THREADS_MAX; n++) {
+		struct vm_thread vm = { 0 };
+		if (attached->runtime->next_thread(mem, attached->state, &where, &vm) != STEP_MORE)
+			break; /* a list that changed under us: the next refresh sees the rest */
+		const struct target_thread *native = native_of(&vm, &refresh->all);
+		if (vm.tid && !native)
+			continue; /* a forked child's copy of a thread that only the parent has */
+		struct reader_thread like = { .thread = vm.thread,
+					      .inner_tid = vm.tid,
+					      .tid = native ? native->tid : 0,
+					      .vm_state = vm.state,
+					      .attached = attached };
+		if (native)
+			refresh->taken[native - refresh->all.at] = true;
+		if (!add_thread(refresh, &like, native ? native->comm : ""))
+			return false;
+	}
+	return true;
+}
+
+static bool refresh_others(struct refresh *refresh)
+{
+	for (u32 i = 0; i < refresh->all.count; i++) {
+		const struct target_thread *native = &refresh->all.at[i];
+		struct reader_thread like = { .tid = native->tid, .inner_tid = native->inner_tid };
+		if (!refresh->taken[i] && !add_thread(refresh, &like, native->comm))
+			return false;
+	}
+	return true;
+}
+
+static void depart(struct reader_process *process, struct reader_thread *thread)
+{
+	struct departed departed = { .tid = thread->tid, .unpaid = thread->unpaid };
+
+	memcpy(departed.name, thread->name, sizeof departed.name);
+	if (thread->unpaid && !vec_push(&process->departed, departed))
+		log_debug(1, "out of memory for a departed thread");
+	thread_free(thread);
+}
+
+static bool refresh_all(struct refresh *refresh)
+{
+	struct reader_process *process = refresh->process;
+	bool good = true;
+
+	for (u32 i = 0; i < process->threads.count; i++)
+		process->threads.at[i]->present = false;
+	for (u32 i = 0; i < process->attached.count && good; i++)
+		good = refresh_runtime(refresh, process->attached.at[i]);
+	good = good && refresh_others(refresh);
+	u32 kept = 0;
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (thread->present)
+			process->threads.at[kept++] = thread;
+		else
+			depart(process, thread);
+	}
+	process->threads.count = kept;
+	return good;
+}
+
+bool process_refresh(struct reader_process *process, const struct engine_options *options,
+		     struct err *err)
+{
+	u64 began = clock_now_ns();
+	struct refresh refresh = { .process = process,
+				   .options = options,
+				   .known = process->threads.count };
+
+	bool good = target_read_threads(process->target, &refresh.all, err);
+	if (good) {
+		refresh.taken = calloc(refresh.all.count + 1, sizeof *refresh.taken);
+		if (refresh.all.count)
+			qsort(refresh.all.at, refresh.all.count, sizeof *refresh.all.at, by_inner_tid);
+		if (!refresh.taken || !refresh_all(&refresh))
+			good = err_no_memory(err);
+	}
+	vec_free(&refresh.all);
+	free(refresh.taken);
+	process->threads_changed = false;
+	u64 now = clock_now_ns();
+	process->refresh_ns = now + (now - began) * REFRESH_SHARE;
+	return good;
+}
+
+/* ---- runtimes ---------------------------------------------------------------------------- */
+
+static bool seen_before(const struct maps *maps, u32 index)
+{
+	const struct mapping *mapping = &maps->all.at[index];
+
+	for (u32 i = 0; i < index; i++)
+		if (maps->all.at[i].executable && maps->all.at[i].inode == mapping->inode &&
+		    maps->all.at[i].device == mapping->device)
+			return true;
+	return false;
+}
+
+static bool attach_runtime(struct reader_process *process, u32 index, const struct image *image,
+			   struct err *err)
+{
+	struct attached *attached = calloc(1, sizeof *attached);
+
+	if (!attached)
+		return err_no_memory(err);
+	*err = (struct err){ 0 };
+	attached->runtime = runtimes[index];
+	attached->kind = (u16)(FRAME_MANAGED + index);
+	if (!attached->runtime->attach(process->target, image, attached->state, err) ||
+	    !vec_push(&process->attached, attached)) {
+		free(attached);
+		return false;
+	}
+	if (err->text[0])
+		snprintf(process->warning, sizeof process->warning, "%.190s", err->text);
+	process->threads_changed = true;
+	return true;
+}
+
+static void attach_image(struct reader_process *process, const struct mapping *mapping,
+			 struct err *first_err)
+{
+	struct err err = { 0 };
+	struct image *image = target_open_image(process->target, mapping, &err);
+
+	if (!image)
+		return; /* not an ELF file, or gone: nothing of ours */
+	for (u32 r = 0; r < runtime_count; r++) {
+		if (attach_runtime(process, r, image, &err))
+			continue;
+		process->starting |= err.code == ERR_NOT_READY;
+		if (err.code != ERR_NOT_MINE && first_err->code == ERR_NONE)
+			*first_err = err;
+		log_debug(2, "%s: %s: %s", image_name(image), runtimes[r]->name, err.text);
+	}
+	image_close(image);
+}
+
+bool process_attach(struct reader_process *process, struct err *err)
+{
+	struct target *target = process->target;
+	struct err first = { 0 };
+
+	process->starting = false;
+	if (!target_read_maps(target, err))
+		return false;
+	for (u32 i = 0; i < target->maps.all.count; i++) {
+		const struct mapping *mapping = &target->maps.all.at[i];
+		if (mapping->executable && mapping->inode && !seen_before(&target->maps, i))
+			attach_image(process, mapping, &first);
+	}
+	if (process->attached.count)
+		return true;
+	if (first.code != ERR_NONE) {
+		if (err)
+			*err = first;
+		return false;
+	}
+	return err_set(err, ERR_NOT_MINE, "process %u (%s) runs %s, which holds no runtime that sonde knows",
+		       target->pid, target->comm, target->exe);
+}
+
+static void attached_clear(struct reader_process *process)
+{
+	for (u32 i = 0; i < process->attached.count; i++)
+		free(process->attached.at[i]);
+	vec_clear(&process->attached);
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct reader_process *process_fork(const struct reader_process *parent, u32 pid, u64 incarnation,
+				    struct err *err)
+{
+	struct reader_process *process = process_new(NULL, incarnation);
+
+	if (!process) {
+		err_no_memory(err);
+		return NULL;
+	}
+	process->target = &process->owned;
+	process->program = parent->program;
+	if (!target_open(&process->owned, pid, err)) {
+		free(process);
+		return NULL;
+	}
+	process->born_here = true;
+	for (u32 i = 0; i < parent->attached.count; i++) {
+		struct attached *copy = malloc(sizeof *copy);
+		if (!copy || !vec_push(&process->attached, copy)) {
+			free(copy);
+			process_free(process);
+			err_no_memory(err);
+			return NULL;
+		}
+		*copy = *parent->attached.at[i];
+	}
+	process->starting = parent->starting;
+	return process;
+}
+
+bool process_exec(struct reader_process *process, u64 incarnation, struct err *err)
+{
+	u32 pid = process->target->pid;
+
+	attached_clear(process);
+	threads_clear(process);
+	process->incarnation = process->program = incarnation;
+	process->shares_memory = false;
+	process->threads_changed = true;
+	process->starting = false;
+	process->attach_ns = process->attach_wait_ns = 0;
+	target_close(process->target);
+	return target_open(process->target, pid, err);
+}
+
+void process_free(struct reader_process *process)
+{
+	threads_clear(process);
+	attached_clear(process);
+	vec_free(&process->threads);
+	vec_free(&process->attached);
+	vec_free(&process->departed);
+	if (process->target == &process->owned)
+		target_close(&process->owned);
+	free(process);
+}

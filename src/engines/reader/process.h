@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * process.h - a process the reader samples: its runtimes and its threads.
+ *
+ * The runtime's state is plain data with addresses of the target: a forked child
+ * has the same memory at the same addresses, so it starts with a copy and is sampled in
+ * its first millisecond.  An exec starts over. */
+#pragma once
+#include "base/vec.h"
+#include "engines/engine.h"
+#include "engines/reader/pause.h"
+#include "mem/plan.h"
+#include "runtimes/runtime.h"
+#include "target/target.h"
+
+struct attached {
+	const struct runtime *runtime;
+	u16 kind; /* of its frames */
+	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
+};
+
+struct reader_thread {
+	u32 tid;       /* 0: a VM thread on no native thread just now */
+	u32 inner_tid;
+	u64 thread;    /* its address in the VM; 0: a thread that no runtime knows */
+	const struct attached *attached; /* NULL when `thread` is 0 */
+	char name[64];
+	u32 vm_state;  /* enum vm_thread_state at the last refresh */
+	bool wanted;   /* passes the thread filter */
+	bool present;  /* refresh: still there */
+	struct read_set set;
+	struct pause_history history;
+	struct thread_probe probe;
+	struct thread_time probed; /* at the last probe */
+	u64 sampled_ns;            /* wall: when its last sample was taken; 0: never */
+	/* CPU accounting, see account.h */
+	u64 accounted_ns; /* CPU time handed out or owed */
+	u64 owed_ns;      /* used, but no sample was there to carry it */
+	u32 unpaid;       /* samples since the last share */
+	u64 hot_until_ns; /* it used CPU lately: looked at in each attempt until then */
+	bool was_running;
+	u32 head_used;    /* bytes of `head`; 0: not known */
+	u8 head[64];      /* head words at the last look, to tell who moved */
+};
+
+/* A thread that has ended and whose samples still wait for their weight. */
+struct departed {
+	u32 tid, unpaid;
+	char name[64];
+};
+
+struct reader_process {
+	struct target *target;
+	struct target owned;   /* children: target == &owned */
+	u64 incarnation;
+	u64 program; /* the incarnation whose image it runs: a forked child's is its parent's */
+	u64 join_slot;
+	bool own_child;
+	bool born_here;        /* forked or exec'd under our eyes: CPU time is counted from 0 */
+	bool starting;         /* a runtime's image is mapped, its VM is not up yet */
+	bool shares_memory;    /* a vfork child before its exec: its stack is its parent's */
+	bool threads_changed;
+	u64 refresh_ns;        /* not before: a refresh costs, and threads can churn */
+	u64 attach_ns, attach_wait_ns;
+	VEC(struct attached *) attached;
+	VEC(struct reader_thread *) threads;
+	u32 rotation;          /* next idle thread to probe */
+	/* account.h */
+	u64 cpu_ns, epoch_ns;
+	VEC(struct departed) departed;
+	char warning[200];
+};
+
+struct reader_process *process_new(struct target *borrowed, u64 incarnation);
+/* A fork's child: NULL when it is gone already. */
+struct reader_process *process_fork(const struct reader_process *parent, u32 pid, u64 incarnation,
+				    struct err *err);
+void process_free(struct reader_process *process);
+/* After an exec: forgets runtimes and threads, reads the new image's facts. */
+bool process_exec(struct reader_process *process, u64 incarnation, struct err *err);
+
+/* Asks every runtime about every image. ERR_NOT_MINE: none knows it. ERR_NOT_READY: `starting`. */
+bool process_attach(struct reader_process *process, struct err *err);
+/* Brings `threads` up to date. Departed ones go to `departed` with what they are owed. */
+bool process_refresh(struct reader_process *process, const struct engine_options *options,
+		     struct err *err);

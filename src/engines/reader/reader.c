@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * reader.c - the engine that reads another process's memory from outside.
+ *
+ * One loop: wait for a deadline, take note of forks, execs and exits, make one
+ * attempt at every process.  The ledger is kept here: each process joins at a slot of
+ * the schedule and leaves at one; the slots between are what is expected of it. */
+#include "engines/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engines/reader/account.h"
+#include "engines/reader/attempt.h"
+#include "engines/reader/process.h"
+#include "engines/reader/schedule.h"
+#include "target/kin.h"
+#include "target/tracker.h"
+
+#define LOG_DOMAIN LOG_reader
+#include "base/log.h"
+
+enum {
+	HZ_MAX = 20000,
+	/* A VM needs 10-100 ms to start; asking whether it has costs about 1 ms. */
+	ATTACH_WAIT_FIRST_MS = 1,
+	ATTACH_WAIT_MOST_MS = 50,
+};
+
+struct run {
+	struct engine_options options;
+	struct quality quality;
+	struct schedule schedule;
+	struct attempt attempt;
+	struct tracker *tracker;
+	VEC(struct reader_process *) processes;
+	u64 incarnations;
+	sample_fn *fn;
+	void *arg;
+};
+
+/* ---- processes come and go --------------------------------------------------------------- */
+
+static bool is_sampled(const struct reader_process *process)
+{
+	return (process->attached.count || process->starting) && !process->shares_memory;
+}
+
+static void join(struct run *run, struct reader_process *process)
+{
+	process->join_slot = run->schedule.slot;
+	run->quality.processes++;
+	account_begin(process, clock_now_ns());
+}
+
+static void leave(struct run *run, struct reader_process *process)
+{
+	run->quality.expected += run->schedule.slot - process->join_slot;
+	process->join_slot = run->schedule.slot;
+}
+
+static struct reader_process *process_of(const struct run *run, u32 pid)
+{
+	for (u32 i = 0; i < run->processes.count; i++)
+		if (run->processes.at[i]->target->pid == pid)
+			return run->processes.at[i];
+	return NULL;
+}
+
+static void try_attach(struct run *run, struct reader_process *process)
+{
+	u64 now = clock_now_ns();
+	struct err err = { 0 };
+	bool was_sampled = is_sampled(process);
+
+	if (process->attached.count || now < process->attach_ns)
+		return;
+	process_attach(process, &err);
+	u64 wait = process->attach_wait_ns ? process->attach_wait_ns * 2 :
+					     ATTACH_WAIT_FIRST_MS * NS_PER_MS;
+	process->attach_wait_ns =
+		wait < ATTACH_WAIT_MOST_MS * NS_PER_MS ? wait : ATTACH_WAIT_MOST_MS * NS_PER_MS;
+	process->attach_ns = now + process->attach_wait_ns;
+	if (!was_sampled && is_sampled(process))
+		join(run, process);
+	if (process->warning[0])
+		snprintf(run->quality.warning, sizeof run->quality.warning, "%.199s",
+			 process->warning);
+}
+
+/* A vfork child runs in its parent's memory until its exec: its stack there is its parent's. */
+static bool shares_memory_with(const struct reader_process *child,
+			       const struct reader_process *parent)
+{
+	return target_shares_memory(child->target, parent->target);
+}
+
+static void on_fork(struct run *run, u32 pid, u32 parent_pid)
+{
+	const struct reader_process *parent = process_of(run, parent_pid);
+	struct err err = { 0 };
+
+	if (!parent || !run->options.children || process_of(run, pid))
+		return;
+	struct reader_process *child = process_fork(parent, pid, ++run->incarnations, &err);
+	if (!child) {
+		log_debug(1, "child %u: %s", pid, err.text);
+		return;
+	}
+	if (!vec_push(&run->processes, child)) {
+		process_free(child);
+		return;
+	}
+	child->shares_memory = shares_memory_with(child, parent);
+	if (is_sampled(child))
+		join(run, child);
+}
+
+static void on_exec(struct run *run, u32 pid)
+{
+	struct reader_process *process = process_of(run, pid);
+	struct err err = { 0 };
+
+	if (!process)
+		return;
+	if (is_sampled(process)) {
+		account_epoch(process, clock_now_ns(), true, attempt_share, &run->attempt);
+		run->quality.cpu_unshared_ns += account_owed(process);
+		leave(run, process);
+	}
+	process->born_here = true;
+	if (!process_exec(process, ++run->incarnations, &err))
+		log_debug(1, "exec of %u: %s", pid, err.text);
+	else
+		try_attach(run, process);
+}
+
+static void end_process(struct run *run, struct reader_process *process)
+{
+	if (is_sampled(process)) {
+		if (run->options.mode == MODE_CPU)
+			account_ended(process, run->attempt.period_ns, attempt_share,
+				      &run->attempt, &run->quality);
+		leave(run, process);
+	}
+	for (u32 i = 0; i < run->processes.count; i++)
+		if (run->processes.at[i] == process) {
+			run->processes.at[i] = run->processes.at[--run->processes.count];
+			break;
+		}
+	process_free(process);
+}
+
+static void on_event(void *arg, const struct tracker_event *event)
+{
+	struct run *run = arg;
+	struct reader_process *process = process_of(run, event->pid);
+
+	switch (event->kind) {
+	case TRACK_FORK:
+		on_fork(run, event->pid, event->parent);
+		break;
+	case TRACK_EXEC:
+		on_exec(run, event->pid);
+		break;
+	case TRACK_EXIT:
+		if (process)
+			end_process(run, process);
+		break;
+	case TRACK_THREAD:
+	case TRACK_THREAD_EXIT:
+		if (process)
+			process->threads_changed = true;
+		break;
+	case TRACK_LOST:
+		for (u32 i = 0; i < run->processes.count; i++)
+			run->processes.at[i]->threads_changed = true;
+		break;
+	}
+}
+
+/* ---- one deadline ------------------------------------------------------------------------ */
+
+/* Is there still a process to look at? Ends those that are not. */
+static bool still_there(struct run *run, struct reader_process *process)
+{
+	switch (target_check(process->target)) {
+	case TARGET_SAME:
+		return true;
+	case TARGET_EXECED:
+		on_exec(run, process->target->pid);
+		return true;
+	default:
+		end_process(run, process);
+		return false;
+	}
+}
+
+static void refresh(struct run *run, struct reader_process *process)
+{
+	struct err err = { 0 };
+	u32 before = process->threads.count;
+
+	if (!process_refresh(process, &run->options, &err))
+		log_debug(1, "threads of %u: %s", process->target->pid, err.text);
+	if (process->threads.count > before)
+		run->quality.threads += process->threads.count - before;
+}
+
+/* Threads that are on no native thread can be on one at any time. */
+static bool has_floating_threads(const struct reader_process *process)
+{
+	for (u32 i = 0; i < process->threads.count; i++)
+		if (!process->threads.at[i]->tid)
+			return true;
+	return false;
+}
+
+/* False when the process is no more. */
+static bool attempt_one(struct run *run, struct reader_process *process)
+{
+	struct quality *quality = &run->quality;
+	u64 samples = quality->samples, faults = quality->truncated;
+	bool was_sampled = is_sampled(process);
+
+	try_attach(run, process);
+	if (!was_sampled)
+		return is_sampled(process) || still_there(run, process);
+	u64 now = clock_now_ns();
+	if (now >= process->refresh_ns && (process->threads_changed || has_floating_threads(process)))
+		refresh(run, process);
+	if (process->attached.count)
+		attempt_process(&run->attempt, process);
+	else
+		attempt_starting(&run->attempt, process);
+	if (run->options.mode == MODE_CPU)
+		account_epoch(process, now, false, attempt_share, &run->attempt);
+	bool all_faults = quality->samples > samples &&
+			  quality->truncated - faults == quality->samples - samples;
+	bool idle_check = quality->samples == samples && run->schedule.slot % 16 == 0;
+	u32 pid = process->target->pid;
+	if (run->attempt.no_memory) {
+		quality->lost.no_memory++;
+		run->attempt.no_memory = false;
+	} else if ((all_faults || idle_check) && !still_there(run, process)) {
+		quality->lost.gone++;
+		return false;
+	} else {
+		quality->taken++;
+	}
+	return process_of(run, pid) != NULL;
+}
+
+static void take_deadline(struct run *run)
+{
+	u32 sampled = 0;
+
+	for (u32 i = 0; i < run->processes.count; i++)
+		sampled += is_sampled(run->processes.at[i]);
+	u64 lost = schedule_take(&run->schedule, clock_now_ns());
+	run->quality.lost.late += lost * sampled;
+	for (u32 i = 0; i < run->processes.count;)
+		i += attempt_one(run, run->processes.at[i]);
+}
+
+/* The caller may never come back: what was used until now is handed out now. */
+static void settle(struct run *run, u64 now)
+{
+	for (u32 i = 0; run->options.mode == MODE_CPU && i < run->processes.count; i++)
+		if (is_sampled(run->processes.at[i]))
+			account_epoch(run->processes.at[i], now, true, attempt_share, &run->attempt);
+}
+
+static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
+{
+	run->attempt.fn = run->fn = fn;
+	run->attempt.arg = run->arg = arg;
+	for (;;) {
+		tracker_poll(run->tracker, on_event, run);
+		if (!run->processes.count)
+			return err_set(err, ERR_NO_PROCESS, "the process has ended");
+		u64 now = clock_now_ns();
+		if (engine_interrupted() || now >= until_ns) {
+			settle(run, now);
+			return true;
+		}
+		if (now >= run->schedule.deadline_ns)
+			take_deadline(run);
+		else
+			clock_sleep_until(run->schedule.deadline_ns < until_ns ?
+						  run->schedule.deadline_ns :
+						  until_ns);
+	}
+}
+
+static void reader_quality(const struct run *run, struct quality *out)
+{
+	*out = run->quality;
+	for (u32 i = 0; i < run->processes.count; i++) {
+		const struct reader_process *process = run->processes.at[i];
+		if (!is_sampled(process))
+			continue;
+		out->expected += run->schedule.slot - process->join_slot;
+		if (run->options.mode == MODE_CPU)
+			out->cpu_unshared_ns += account_owed(process);
+	}
+	out->end_ns = clock_now_ns();
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static u64 random_seed(void)
+{
+	u64 seed = 0;
+
+	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+		seed = clock_now_ns();
+	return seed;
+}
+
+/* Two kept descriptors a thread. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void reader_close(struct run *run)
+{
+	for (u32 i = 0; i < run->processes.count; i++)
+		process_free(run->processes.at[i]);
+	vec_free(&run->processes);
+	attempt_fini(&run->attempt);
+	tracker_close(run->tracker);
+	free(run);
+}
+
+static struct run *run_new(const struct engine_options *options, struct err *err)
+{
+	if (options->hz < 1 || options->hz > HZ_MAX) {
+		err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz, HZ_MAX);
+		return NULL;
+	}
+	struct run *run = calloc(1, sizeof *run);
+	if (!run) {
+		err_no_memory(err);
+		return NULL;
+	}
+	run->options = *options;
+	if (!run->options.seed)
+		run->options.seed = random_seed();
+	snprintf(run->quality.engine, sizeof run->quality.engine, "reader");
+	run->quality.begin_ns = clock_now_ns();
+	return run;
+}
+
+static struct run *reader_open(struct target *target, const struct engine_options *options,
+			       struct err *err)
+{
+	struct run *run = run_new(options, err);
+
+	if (!run)
+		return NULL;
+	raise_file_limit();
+	run->tracker = tracker_open(target->pid, options->children, err);
+	struct reader_process *process = process_new(target, ++run->incarnations);
+	if (!process || !vec_push(&run->processes, process)) {
+		free(process);
+		err_no_memory(err);
+		reader_close(run);
+		return NULL;
+	}
+	if (!run->tracker ||
+	    !attempt_init(&run->attempt, &run->options, &run->quality, run->options.seed ^ 1)) {
+		reader_close(run);
+		return NULL;
+	}
+	process->own_child = target_parent(target) == (u32)getpid();
+	if (!process_attach(process, err) && !process->starting && !options->may_start) {
+		reader_close(run);
+		return NULL;
+	}
+	schedule_init(&run->schedule, clock_now_ns(), options->hz, run->options.seed);
+	if (is_sampled(process)) {
+		join(run, process);
+		refresh(run, process);
+	}
+	if (process->warning[0])
+		snprintf(run->quality.warning, sizeof run->quality.warning, "%.199s",
+			 process->warning);
+	return run;
+}
+
+const struct engine reader_engine = {
+	.name = "reader",
+	.open = reader_open,
+	.pump = reader_pump,
+	.quality = reader_quality,
+	.close = reader_close,
+};

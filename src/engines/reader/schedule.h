@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * schedule.h - when to look: random deadlines, every one of them accounted for.
+ *
+ * A fixed round rate can be totally wrong: 100 Hz on a program with a 10 ms period
+ * shows 0 % of a function that is half of it.  Time is cut into slots of one period;
+ * slot n has one deadline, uniform within it, so that the mean rate is exact and no
+ * period of the program can fall in step.  A slot whose deadline and whose successor's
+ * have both passed before we ran is lost, by name. */
+#pragma once
+#include "base/rng.h"
+#include "base/types.h"
+
+struct schedule {
+	u64 start_ns;
+	u64 period_ns;
+	u64 slot;        /* the next one to be taken */
+	u64 deadline_ns; /* of `slot` */
+	u64 following_ns; /* of `slot` + 1 */
+	struct rng rng;
+};
+
+void schedule_init(struct schedule *schedule, u64 now_ns, u32 hz, u64 seed);
+/* When `now_ns` is at or after the deadline: takes the last slot whose deadline has passed, and
+ * returns how many before it are lost. Call it only then. */
+u64 schedule_take(struct schedule *schedule, u64 now_ns);

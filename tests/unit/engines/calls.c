@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * calls.c - what stands of a stack that was read while it moved. */
+#include "check.h"
+
+#include "engines/reader/calls.h"
+
+#include <string.h>
+
+/* Functions of the program: main calls foo, foo calls baz and bob, baz calls map. */
+enum { MAIN = 100, FOO, BAZ, BOB, MAP };
+
+static struct frame frame(u64 id, u32 pos)
+{
+	return (struct frame){ .id = id, .owner = id * 10, .pos = pos, .kind = FRAME_MANAGED };
+}
+
+static void learn_program(struct calls *calls, u64 salt)
+{
+	struct frame map[] = { frame(MAP, 1), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
+	struct frame bob[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	calls_learn(calls, salt, map, COUNT_OF(map));
+	calls_learn(calls, salt, bob, COUNT_OF(bob));
+}
+
+static void proven_calls_stand(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	calls_fini(&calls);
+}
+
+static void nothing_stands_before_anything_is_proven(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 0);
+	calls_fini(&calls);
+}
+
+static void a_call_that_never_was_does_not_stand(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(FOO, 7), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(stack[1].id, BOB);
+	calls_fini(&calls);
+}
+
+static void a_replaced_caller_is_put_back(void **state)
+{
+	struct calls calls = { 0 };
+	/* baz has returned and bob lies in its slot, over baz's old map */
+	struct frame stack[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 4);
+	assert_int_equal(stack[1].id, BAZ);
+	assert_int_equal(stack[1].owner, BAZ * 10);
+	assert_int_equal(stack[1].pos, 5);
+	assert_int_equal(stack[2].pos, 7); /* from where foo calls baz */
+	calls_fini(&calls);
+}
+
+static void an_ambiguous_caller_is_not_guessed(void **state)
+{
+	struct calls calls = { 0 };
+	/* foo's other callee calls map too: which of them it was cannot be told */
+	struct frame other[] = { frame(MAP, 1), frame(200, 5), frame(FOO, 9), frame(MAIN, 3) };
+	struct frame stack[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	calls_learn(&calls, 1, other, COUNT_OF(other));
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(stack[1].id, BOB);
+	calls_fini(&calls);
+}
+
+static void a_place_that_moved_on_is_set_right(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(BAZ, 5), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(stack[1].pos, 7);
+	calls_fini(&calls);
+}
+
+static void programs_are_kept_apart(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	assert_int_equal(calls_standing(&calls, 2, stack, COUNT_OF(stack)), 0);
+	calls_fini(&calls);
+}
+
+static void marks_end_what_stands(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	stack[1].kind = FRAME_MARK;
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 1);
+	calls_fini(&calls);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(proven_calls_stand),
+		cmocka_unit_test(nothing_stands_before_anything_is_proven),
+		cmocka_unit_test(a_call_that_never_was_does_not_stand),
+		cmocka_unit_test(a_replaced_caller_is_put_back),
+		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
+		cmocka_unit_test(a_place_that_moved_on_is_set_right),
+		cmocka_unit_test(programs_are_kept_apart),
+		cmocka_unit_test(marks_end_what_stands),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * pause.c - stopping a real child, and always letting it go. */
+#include "check.h"
+
+#include "engines/reader/pause.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Shared with the child: it counts, and counts its SIGUSR1s. */
+struct shared {
+	_Atomic u64 count;
+	_Atomic u64 signals;
+};
+static struct shared *shared;
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_fetch_add(&shared->signals, 1);
+}
+
+static pid_t start_counter(void)
+{
+	atomic_store(&shared->count, 0);
+	atomic_store(&shared->signals, 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		signal(SIGUSR1, on_signal);
+		for (;;)
+			atomic_fetch_add(&shared->count, 1);
+	}
+	while (!atomic_load(&shared->count))
+		usleep(100);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static bool counts_on(void)
+{
+	u64 before = atomic_load(&shared->count);
+
+	for (u32 i = 0; i < 100000; i++) {
+		if (atomic_load(&shared->count) != before)
+			return true;
+		usleep(100);
+	}
+	return false;
+}
+
+static void a_paused_thread_stands_and_then_runs_on(void **state)
+{
+	struct pause pause = { 0 };
+	pid_t pid = start_counter();
+	int signal = -1;
+
+	(void)state;
+	pause.own_child = (u32)pid;
+	for (u32 i = 0; i < 50; i++) {
+		enum pause_outcome outcome = pause_take(&pause, (u32)pid, &signal);
+		if (outcome == PAUSE_LATE) { /* a machine so loaded that it did not get its CPU */
+			while (pause.late_count)
+				pause_settle(&pause);
+			continue;
+		}
+		assert_int_equal(outcome, PAUSE_STOPPED);
+		u64 before = atomic_load(&shared->count);
+		usleep(200);
+		assert_int_equal(atomic_load(&shared->count), before);
+		pause_release(&pause, (u32)pid, signal);
+		assert_true(counts_on());
+	}
+	assert_true(pause.stops > 0);
+	end(pid);
+}
+
+static void signals_arrive_though_it_is_paused_all_the_time(void **state)
+{
+	struct pause pause = { 0 };
+	pid_t pid = start_counter();
+	u64 sent = 0;
+
+	(void)state;
+	pause.own_child = (u32)pid;
+	for (u32 i = 0; i < 200; i++) {
+		int signal = 0;
+		if (atomic_load(&shared->signals) == sent) {
+			kill(pid, SIGUSR1);
+			sent++;
+		}
+		if (pause_take(&pause, (u32)pid, &signal) == PAUSE_STOPPED)
+			pause_release(&pause, (u32)pid, signal);
+		else
+			pause_settle(&pause);
+	}
+	for (u32 i = 0; i < 100000 && atomic_load(&shared->signals) != sent; i++) {
+		pause_settle(&pause);
+		usleep(100);
+	}
+	assert_int_equal(atomic_load(&shared->signals), sent);
+	end(pid);
+}
+
+static void a_thread_that_is_gone_is_gone(void **state)
+{
+	struct pause pause = { 0 };
+	pid_t pid = start_counter();
+	int signal;
+
+	(void)state;
+	end(pid);
+	assert_int_equal(pause_take(&pause, (u32)pid, &signal), PAUSE_GONE);
+}
+
+static void our_own_childs_exit_is_left_to_its_waiter(void **state)
+{
+	struct pause pause = { 0 };
+	int signal, status = 0;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(7);
+	siginfo_t info;
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	pause.own_child = (u32)pid;
+	enum pause_outcome outcome = pause_take(&pause, (u32)pid, &signal);
+	assert_true(outcome == PAUSE_GONE || outcome == PAUSE_REFUSED);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
+static void a_thread_that_is_traced_is_refused(void **state)
+{
+	struct pause pause = { 0 };
+	pid_t pid = start_counter();
+	int signal, ready[2];
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	pid_t tracer = fork();
+	if (tracer == 0) {
+		char ok = ptrace(PTRACE_SEIZE, pid, 0, 0) == 0;
+		if (write(ready[1], &ok, 1) == 1)
+			pause_settle(&pause);
+		for (;;)
+			sleep(1000);
+	}
+	char ok = 0;
+	assert_int_equal(read(ready[0], &ok, 1), 1);
+	if (ok) {
+		assert_int_equal(pause_take(&pause, (u32)pid, &signal), PAUSE_REFUSED);
+		assert_int_equal(pause.refused, 1);
+	}
+	close(ready[0]);
+	close(ready[1]);
+	end(tracer);
+	assert_true(counts_on());
+	end(pid);
+}
+
+static void history_decides_and_not_the_present_attempt(void **state)
+{
+	struct pause_history history = { 0 };
+	struct rng rng = { 1 };
+	u32 paused = 0;
+
+	(void)state;
+	for (u32 i = 0; i < 100; i++)
+		pause_history_add(&history, false);
+	assert_false(pause_history_says(&history, &rng));
+	pause_history_add(&history, true);
+	for (u32 i = 0; i < 3200; i++)
+		paused += pause_history_says(&history, &rng);
+	assert_in_range(paused, 3020, 3180); /* all but one in 32 */
+	for (u32 i = 0; i < 64; i++)
+		pause_history_add(&history, false);
+	assert_false(pause_history_says(&history, &rng));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_paused_thread_stands_and_then_runs_on),
+		cmocka_unit_test(signals_arrive_though_it_is_paused_all_the_time),
+		cmocka_unit_test(a_thread_that_is_gone_is_gone),
+		cmocka_unit_test(our_own_childs_exit_is_left_to_its_waiter),
+		cmocka_unit_test(a_thread_that_is_traced_is_refused),
+		cmocka_unit_test(history_decides_and_not_the_present_attempt),
+	};
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

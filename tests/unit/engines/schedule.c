@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * schedule.c - deadlines: exact on the mean, random within a slot, none unaccounted. */
+#include "check.h"
+
+#include "base/clock.h"
+#include "engines/reader/schedule.h"
+
+static void every_slot_has_one_deadline_within_it(void **state)
+{
+	struct schedule s;
+
+	(void)state;
+	schedule_init(&s, 1000, 100, 7);
+	for (u64 slot = 0; slot < 10000; slot++) {
+		assert_int_equal(s.slot, slot);
+		assert_true(s.deadline_ns >= 1000 + slot * s.period_ns);
+		assert_true(s.deadline_ns < 1000 + (slot + 1) * s.period_ns);
+		assert_int_equal(schedule_take(&s, s.deadline_ns), 0);
+	}
+}
+
+static void deadlines_are_spread_over_the_slot(void **state)
+{
+	struct schedule s;
+	u32 quarter[4] = { 0 };
+
+	(void)state;
+	schedule_init(&s, 0, 100, 3);
+	for (u32 i = 0; i < 40000; i++) {
+		quarter[(s.deadline_ns - s.slot * s.period_ns) * 4 / s.period_ns]++;
+		schedule_take(&s, s.deadline_ns);
+	}
+	for (u32 i = 0; i < 4; i++) /* 10,000 each, sigma 87: six of them */
+		assert_in_range(quarter[i], 9480, 10520);
+}
+
+static void what_was_missed_is_lost_by_number(void **state)
+{
+	struct schedule s;
+	struct rng rng = { 5 };
+	u64 now = 0, taken = 0, lost = 0;
+
+	(void)state;
+	schedule_init(&s, 0, 1000, 11);
+	for (u32 i = 0; i < 20000; i++) {
+		now = s.deadline_ns + rng_below(&rng, i % 10 ? NS_PER_MS / 2 : 40 * NS_PER_MS);
+		lost += schedule_take(&s, now);
+		taken++;
+		assert_true(s.deadline_ns > now);
+		assert_int_equal(s.slot, taken + lost);
+	}
+	/* what the clock says was due: the slot of `now`, give or take the jitter within it */
+	assert_in_range(taken + lost, now / NS_PER_MS, now / NS_PER_MS + 2);
+	assert_true(lost > 10000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_slot_has_one_deadline_within_it),
+		cmocka_unit_test(deadlines_are_spread_over_the_slot),
+		cmocka_unit_test(what_was_missed_is_lost_by_number),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
