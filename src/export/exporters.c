@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * exporters.c - the formats, one line each. */
+#include "export/exporter.h"
+
+#include <string.h>
+#include <strings.h>
+
+extern const struct exporter folded_exporter, html_exporter, pprof_exporter;
+
+const struct exporter *const exporters[] = {
+	&html_exporter, /* the default comes first */
+	&pprof_exporter,
+	&folded_exporter,
+};
+const u32 exporter_count = COUNT_OF(exporters);
+
+/* Other ends of file names for the same formats. */
+static const struct {
+	const char *end;
+	const struct exporter *exporter;
+} also[] = {
+	{ ".htm", &html_exporter },
+	{ ".pprof", &pprof_exporter },
+	{ ".pb", &pprof_exporter },
+	{ ".collapsed", &folded_exporter },
+	{ ".collapsedstack.txt", &folded_exporter }, /* what speedscope knows it by */
+	{ ".txt", &folded_exporter },
+};
+
+const struct exporter *exporter_named(const char *name)
+{
+	for (u32 i = 0; i < exporter_count; i++)
+		if (!strcmp(exporters[i]->name, name))
+			return exporters[i];
+	return NULL;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+	size_t length = strlen(path), tail = strlen(end);
+
+	return length > tail && !strcasecmp(path + length - tail, end);
+}
+
+const struct exporter *exporter_for_path(const char *path)
+{
+	for (u32 i = 0; i < exporter_count; i++)
+		if (ends_with(path, exporters[i]->extension))
+			return exporters[i];
+	for (u32 i = 0; i < COUNT_OF(also); i++)
+		if (ends_with(path, also[i].end))
+			return also[i].exporter;
+	return NULL;
+}

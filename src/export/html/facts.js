@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * facts.js - what was recorded, what was lost and what it cost, in words. */
+
+/* ---- numbers ---- */
+
+const WHOLE = new Intl.NumberFormat('en-US');
+
+function countText(n) {
+	return WHOLE.format(n);
+}
+
+function plural(n, word, words = `${word}s`) {
+	return `${countText(n)} ${n === 1 ? word : words}`;
+}
+
+function timeText(ns) {
+	const [scale, unit] = ns >= 1e9 ? [1e9, 's'] : ns >= 1e6 ? [1e6, 'ms'] : [1e3, '\u00b5s'];
+	const value = ns / scale;
+	return `${value >= 100 ? countText(Math.round(value)) : value.toPrecision(3)} ${unit}`;
+}
+
+function percentText(part, whole) {
+	if (!whole || !part) return '0 %';
+	const percent = 100 * part / whole;
+	if (percent > 0 && percent < 0.01) return '< 0.01 %';
+	return `${percent >= 99.95 && part < whole ? '99.9' : percent.toFixed(percent < 1 ? 2 : 1)} %`;
+}
+
+/* ---- elements; text only ever becomes text ---- */
+
+function byId(id) {
+	return document.getElementById(id);
+}
+
+function make(tag, className, text) {
+	const element = document.createElement(tag);
+	if (className) element.className = className;
+	if (text !== undefined) element.textContent = text;
+	return element;
+}
+
+/* ---- the first screen ---- */
+
+const MODES = {
+	cpu: { time: 'CPU time', title: 'CPU time' },
+	wall: { time: 'wall time', title: 'Wall time' },
+	gvl: { time: 'time holding the VM lock', title: 'Time holding the VM lock' },
+};
+
+function modeOf(facts) {
+	return Object.hasOwn(MODES, facts.mode) ? MODES[facts.mode] : { time: 'time', title: facts.mode };
+}
+
+/* Rows of [key, value, words]; the exporter ends its lists with an empty one. */
+function rowsByKey(rows) {
+	const byKey = {};
+	for (const [key, value, words] of rows) if (key) byKey[key] = { value, words };
+	return byKey;
+}
+
+function figure(value, words, isBad) {
+	const item = make('span', isBad ? 'figure bad' : 'figure');
+	item.append(make('b', '', value), make('span', '', words));
+	return item;
+}
+
+function summaryText(facts) {
+	const parts = [modeOf(facts).title];
+	if (facts.hz) parts.push(`${facts.hz} Hz`);
+	if (facts.duration_ns) parts.push(timeText(facts.duration_ns));
+	if (facts.start_ms)
+		parts.push(`${new Date(facts.start_ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`);
+	return parts.join(', ');
+}
+
+function lossFigure(facts) {
+	const causes = facts.losses.filter(([key, value]) => key && value > 0);
+	const lost = causes.reduce((sum, [, value]) => sum + value, 0);
+	const looks = `of ${plural(facts.expected, 'look')}`;
+	if (!lost) return figure('0 lost', looks);
+	const words = causes.map(([, value, text]) => `${countText(value)}: ${text}`).join('; ');
+	return figure(`${countText(lost)} lost`, `${looks} (${words})`, true);
+}
+
+/* What a reader should know only when it happened. */
+const IF_ANY = ['truncated', 'starting', 'unnamed', 'pause_failed'];
+
+function qualityFigures(facts) {
+	const counts = rowsByKey(facts.counts), list = [];
+	const of = (key) => counts[key] ? counts[key].value : 0;
+	list.push(figure(plural(of('samples'), 'sample'),
+		`of ${plural(of('threads'), 'thread')} in ${plural(of('processes'), 'process', 'processes')}`));
+	if (facts.expected && facts.hz)
+		list.push(figure(`${(facts.hz * facts.taken / facts.expected).toFixed(1)} Hz`,
+			`achieved of ${facts.hz} Hz asked for`, facts.taken < 0.95 * facts.expected));
+	list.push(lossFigure(facts));
+	const moving = of('moving');
+	list.push(figure(percentText(moving, of('samples')),
+		'[moving]: the innermost frames changed while they were read', moving > 0.05 * of('samples')));
+	for (const key of IF_ANY)
+		if (of(key)) list.push(figure(countText(of(key)), counts[key].words, true));
+	if (facts.duration_ns)
+		list.push(figure(percentText(facts.own_cpu_ns, facts.duration_ns),
+			'of one core was the cost of sonde itself'));
+	return list;
+}
+
+function showFacts(facts) {
+	byId('title').textContent = facts.title || 'profile';
+	byId('summary').textContent = summaryText(facts);
+	byId('quality').replaceChildren(...qualityFigures(facts));
+	const warnings = [];
+	if (facts.warning) warnings.push(facts.warning);
+	if (facts.incomplete) warnings.push('sonde ran out of memory: something is missing here');
+	byId('warning').textContent = warnings.join('; ');
+	byId('warning').hidden = !warnings.length;
+
+	const list = byId('counts');
+	const add = (words, value) => list.append(make('dt', '', words), make('dd', '', value));
+	if (facts.command) add('command', facts.command);
+	add('written by', `sonde ${facts.version}${facts.engine ? `, engine ${facts.engine}` : ''}`);
+	add('looks whose time had come (one look at one process each)', countText(facts.expected));
+	add('of these, taken', countText(facts.taken));
+	for (const [key, value, words] of facts.losses)
+		if (key) add(`lost: ${words}`, countText(value));
+	for (const [key, value, words] of facts.counts)
+		if (key) add(words, key.endsWith('_ns') ? timeText(value) : countText(value));
+	add('CPU time of sonde itself', timeText(facts.own_cpu_ns));
+}

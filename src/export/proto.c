@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * proto.c - see proto.h.  The format: developers.google.com/protocol-buffers/docs/encoding. */
+#include "export/proto.h"
+
+enum { WIRE_VARINT = 0, WIRE_BYTES = 2, VARINT_MAX = 10 };
+
+static u32 varint_make(u8 *out, u64 value)
+{
+	u32 length = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		out[length++] = (u8)(value | 0x80);
+	out[length++] = (u8)value;
+	return length;
+}
+
+static void add_varint(struct str *message, u64 value)
+{
+	u8 bytes[VARINT_MAX];
+
+	str_add(message, bytes, varint_make(bytes, value));
+}
+
+void proto_uint(struct str *message, u32 field, u64 value)
+{
+	if (!value)
+		return;
+	add_varint(message, (u64)field << 3 | WIRE_VARINT);
+	add_varint(message, value);
+}
+
+void proto_bytes(struct str *message, u32 field, const void *bytes, size_t length)
+{
+	add_varint(message, (u64)field << 3 | WIRE_BYTES);
+	add_varint(message, length);
+	str_add(message, bytes, length);
+}
+
+void proto_packed(struct str *message, u32 field, const u64 *values, u32 count)
+{
+	u8 bytes[VARINT_MAX];
+	u64 length = 0;
+
+	if (!count)
+		return;
+	for (u32 i = 0; i < count; i++)
+		length += varint_make(bytes, values[i]);
+	add_varint(message, (u64)field << 3 | WIRE_BYTES);
+	add_varint(message, length);
+	for (u32 i = 0; i < count; i++)
+		add_varint(message, values[i]);
+}

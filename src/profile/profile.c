@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.c - see profile.h.
+ *
+ * A sample is one look-up: (thread, stack).  Paying is linear in the number of
+ * distinct stacks that wait, not of samples: equal samples wait as one number. */
+#include "profile/profile.h"
+
+#include <string.h>
+
+struct process_key {
+	u64 start_time;
+	u64 pid;
+};
+
+struct pair_key { /* (process, tid) or (thread, stack) */
+	u32 owner, number;
+};
+
+static bool same_process(const void *owner, u32 item, const void *key)
+{
+	const struct profile_process *p = &((const struct profile *)owner)->processes.at[item];
+	const struct process_key *wanted = key;
+
+	return p->pid == wanted->pid && p->start_time == wanted->start_time;
+}
+
+static bool same_thread(const void *owner, u32 item, const void *key)
+{
+	const struct profile_thread *t = &((const struct profile *)owner)->threads.at[item];
+	const struct pair_key *wanted = key;
+
+	return t->process == wanted->owner && t->tid == wanted->number;
+}
+
+static bool same_entry(const void *owner, u32 item, const void *key)
+{
+	const struct profile_entry *e = &((const struct profile *)owner)->entries.at[item];
+	const struct pair_key *wanted = key;
+
+	return e->thread == wanted->owner && e->stack == wanted->number;
+}
+
+/* Indexes the item that was just pushed and gives its number; takes it back when it cannot. */
+static u32 keep(struct profile *profile, struct table *table, u64 hash, u32 *count, bool pushed)
+{
+	if (pushed && table_add(table, hash, *count - 1))
+		return *count - 1;
+	*count -= pushed;
+	profile->bad = true;
+	return PROFILE_NONE;
+}
+
+bool profile_init(struct profile *profile)
+{
+	*profile = (struct profile){ .mode = "cpu", .title = "", .command = "" };
+	return names_init(&profile->names);
+}
+
+void profile_free(struct profile *profile)
+{
+	for (u32 i = 0; i < profile->threads.count; i++)
+		vec_free(&profile->threads.at[i].unpaid);
+	names_free(&profile->names);
+	vec_free(&profile->processes);
+	vec_free(&profile->threads);
+	vec_free(&profile->entries);
+	vec_free(&profile->mappings);
+	table_free(&profile->process_table);
+	table_free(&profile->thread_table);
+	table_free(&profile->entry_table);
+	*profile = (struct profile){ 0 };
+}
+
+/* Interns a name only when it is not the one that stands: this runs once a sample. */
+static void rename_to(struct profile *profile, u32 *standing, const char *name)
+{
+	if (!name || !*name)
+		return;
+	const struct name_string *old = &profile->names.strings.at[*standing];
+	size_t length = strlen(name);
+	if (old->length == length && !memcmp(old->text, name, length))
+		return;
+	u32 renamed = names_string(&profile->names, name, length);
+	if (renamed)
+		*standing = renamed;
+}
+
+u32 profile_process(struct profile *profile, u32 pid, u64 start_time, const char *comm)
+{
+	struct process_key key = { start_time, pid };
+	u64 hash = table_hash(&key, sizeof key);
+	u32 number = table_find(&profile->process_table, hash, same_process, profile, &key);
+
+	if (number == TABLE_NONE) {
+		struct profile_process process = { .pid = pid, .start_time = start_time };
+		bool pushed = vec_push(&profile->processes, process);
+		number = keep(profile, &profile->process_table, hash, &profile->processes.count,
+			      pushed);
+	}
+	if (number != PROFILE_NONE)
+		rename_to(profile, &profile->processes.at[number].name, comm);
+	return number;
+}
+
+u32 profile_thread(struct profile *profile, u32 process, u32 tid, const char *name)
+{
+	if (process >= profile->processes.count)
+		return PROFILE_NONE;
+	struct pair_key key = { process, tid };
+	u64 hash = table_hash(&key, sizeof key);
+	u32 number = table_find(&profile->thread_table, hash, same_thread, profile, &key);
+
+	if (number == TABLE_NONE) {
+		struct profile_thread thread = { .process = process, .tid = tid };
+		bool pushed = vec_push(&profile->threads, thread);
+		number = keep(profile, &profile->thread_table, hash, &profile->threads.count,
+			      pushed);
+	}
+	if (number != PROFILE_NONE)
+		rename_to(profile, &profile->threads.at[number].name, name);
+	return number;
+}
+
+static u32 find_or_add_entry(struct profile *profile, u32 thread, u32 stack)
+{
+	struct pair_key key = { thread, stack };
+	u64 hash = table_hash(&key, sizeof key);
+	u32 number = table_find(&profile->entry_table, hash, same_entry, profile, &key);
+
+	if (number != TABLE_NONE)
+		return number;
+	struct profile_entry entry = { .thread = thread, .stack = stack };
+	bool pushed = vec_push(&profile->entries, entry);
+	return keep(profile, &profile->entry_table, hash, &profile->entries.count, pushed);
+}
+
+void profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags)
+{
+	if (thread >= profile->threads.count)
+		return;
+	u32 number = find_or_add_entry(profile, thread, stack);
+	if (number == PROFILE_NONE)
+		return;
+	struct profile_entry *entry = &profile->entries.at[number];
+	struct profile_thread *owner = &profile->threads.at[thread];
+	entry->count++;
+	if (!(flags & SAMPLE_UNPAID)) {
+		entry->weight += weight;
+		return;
+	}
+	if (!entry->unpaid && !vec_push(&owner->unpaid, number)) {
+		profile->bad = true; /* it will not be paid: its share goes to the others */
+		return;
+	}
+	entry->unpaid++;
+	owner->unpaid_samples++;
+}
+
+/* Each entry gets the difference of two rounded-down running sums, so the parts sum to the whole
+ * and none is a nanosecond off its exact share. */
+bool profile_share(struct profile *profile, u32 thread, u64 weight)
+{
+	if (thread >= profile->threads.count)
+		return false;
+	struct profile_thread *owner = &profile->threads.at[thread];
+	if (!owner->unpaid_samples)
+		return false;
+	u64 samples = 0, paid = 0;
+	for (u32 i = 0; i < owner->unpaid.count; i++) {
+		struct profile_entry *entry = &profile->entries.at[owner->unpaid.at[i]];
+		samples += entry->unpaid;
+		u64 due = (u64)((unsigned __int128)weight * samples / owner->unpaid_samples);
+		entry->weight += due - paid;
+		entry->unpaid = 0;
+		paid = due;
+	}
+	vec_clear(&owner->unpaid);
+	owner->unpaid_samples = 0;
+	return true;
+}
+
+u64 profile_total_count(const struct profile *profile)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < profile->entries.count; i++)
+		sum += profile->entries.at[i].count;
+	return sum;
+}
+
+u64 profile_total_weight(const struct profile *profile)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < profile->entries.count; i++)
+		sum += profile->entries.at[i].weight;
+	return sum;
+}

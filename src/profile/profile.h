@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * profile.h - samples folded: equal stacks of a thread counted once.
+ *
+ * What an exporter writes.  Strings, stacks and locations are numbers of `names`;
+ * weights are nanoseconds.  A sample whose weight is not known yet is unpaid: its
+ * thread's next profile_share() pays it, and every nanosecond that is handed in is
+ * found again in the entries.
+ *
+ * Out of memory: `bad` is set and PROFILE_NONE is given out, which every function
+ * here takes and ignores. */
+#pragma once
+#include "base/table.h"
+#include "base/vec.h"
+#include "sample/names.h"
+#include "sample/quality.h"
+#include "sample/sample.h"
+
+enum { PROFILE_NONE = UINT32_MAX };
+
+struct profile_process {
+	u32 pid;
+	u32 name; /* string: comm */
+	u64 start_time;
+};
+
+struct profile_thread {
+	u32 process; /* index */
+	u32 tid;
+	u32 name;           /* string */
+	VEC(u32) unpaid;    /* entries with unpaid samples, each once */
+	u64 unpaid_samples; /* in all of them */
+};
+
+struct profile_entry {
+	u32 thread; /* index */
+	u32 stack;
+	u64 count;
+	u64 weight;
+	u64 unpaid; /* of `count`, those that wait for their thread's profile_share() */
+};
+
+struct profile_mapping {
+	u32 process;
+	u64 start, end, offset;
+	u32 path;     /* string */
+	u32 build_id; /* string, hex; 0: none */
+};
+
+struct profile {
+	struct names names;
+	VEC(struct profile_process) processes;
+	VEC(struct profile_thread) threads;
+	VEC(struct profile_entry) entries;
+	VEC(struct profile_mapping) mappings;
+	struct table process_table, thread_table, entry_table;
+	struct quality quality;
+	const char *mode; /* "cpu", "wall", "gvl" */
+	u32 hz;
+	u64 start_unix_ns; /* wall clock at the start */
+	u64 duration_ns;
+	const char *title;   /* what was profiled: "ruby app.rb (pid 42)" */
+	const char *command; /* how sonde was called, for the details */
+	bool bad;            /* out of memory: something is missing */
+};
+
+bool profile_init(struct profile *profile);
+void profile_free(struct profile *profile);
+u32 profile_process(struct profile *profile, u32 pid, u64 start_time, const char *comm);
+/* The last name given stands; NULL or "" changes none. */
+u32 profile_thread(struct profile *profile, u32 process, u32 tid, const char *name);
+/* Counts one sample. With SAMPLE_UNPAID in `flags` the weight comes by profile_share(). */
+void profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags);
+/* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */
+bool profile_share(struct profile *profile, u32 thread, u64 weight);
+u64 profile_total_count(const struct profile *profile);
+u64 profile_total_weight(const struct profile *profile);

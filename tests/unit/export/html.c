@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * html.c - the exported page as bytes: nothing foreign outside of its slots, nothing live in
+ * them, and the whole profile inside.  What the page does is checked by tests/web/. */
+#include "check.h"
+
+#include <zlib.h>
+
+#include "base/cursor.h"
+#include "base/rng.h"
+#include "export/built.h"
+#include "export/exporter.h"
+#include "export/html_data.h"
+#include "sample/failing_memory.h"
+
+extern const unsigned char report_page[];
+
+static char *page_of(const struct profile *profile)
+{
+	struct out out;
+	out_open_memory(&out);
+	exporter_named("html")->write(profile, &(struct export_options){ 0 }, &out);
+	assert_int_equal(out.errnum, 0);
+	char *text = strndup((char *)out.buffer, out.used);
+	assert_int_equal(strlen(text), out.used); /* no NUL byte in it */
+	assert_true(out_close(&out, NULL));
+	return text;
+}
+
+/* What stands between two texts that the page holds once. */
+static char *between(const char *page, const char *before, const char *after)
+{
+	const char *start = strstr(page, before);
+	assert_non_null(start);
+	start += strlen(before);
+	const char *end = strstr(start, after);
+	assert_non_null(end);
+	return strndup(start, (size_t)(end - start));
+}
+
+static u32 count_of(const char *text, const char *what)
+{
+	u32 count = 0;
+	for (; (text = strstr(text, what)); text += strlen(what))
+		count++;
+	return count;
+}
+
+/* The data block's bytes, as the browser gets them. */
+static u8 *data_of(const char *page, size_t *length)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	AUTO_FREE char *text = between(page, "id=\"data\">", "</script>");
+	size_t letters = strlen(text), room = 16 << 20;
+	AUTO_FREE u8 *packed = malloc(letters);
+	u8 *bytes = malloc(room);
+	assert_int_equal(letters % 4, 0);
+	z_stream stream = { .next_in = packed, .next_out = bytes, .avail_out = (uInt)room };
+	u32 bits = 0;
+	for (size_t i = 0; i < letters && text[i] != '='; i++) {
+		const char *digit = strchr(digits, text[i]);
+		assert_non_null(digit);
+		bits = bits << 6 | (u32)(digit - digits);
+		if (i % 4)
+			packed[stream.avail_in++] = (u8)(bits >> (6 - 2 * (i % 4)));
+	}
+	assert_int_equal(inflateInit2(&stream, -15), Z_OK);
+	assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	*length = stream.total_out;
+	inflateEnd(&stream);
+	return bytes;
+}
+
+struct read_data {
+	u64 functions, locations, nodes, threads, entries, count, weight, deepest;
+	char *texts;
+};
+
+static u64 sum_column(struct cursor *c, u64 count)
+{
+	u64 sum = 0;
+	for (u64 i = 0; i < count; i++)
+		sum += cursor_uleb(c);
+	assert_false(c->bad);
+	return sum;
+}
+
+static struct read_data read_data(const u8 *bytes, size_t length)
+{
+	struct cursor c = cursor_make(bytes, length);
+	struct read_data r = { 0 };
+	r.functions = cursor_uleb(&c);
+	sum_column(&c, 5 * r.functions);
+	r.locations = cursor_uleb(&c);
+	sum_column(&c, 2 * r.locations);
+	r.nodes = cursor_uleb(&c);
+	for (u64 i = 0, depth = 0; i < r.nodes; i++) {
+		u64 pops = cursor_uleb(&c);
+		assert_true(pops <= depth);
+		depth = depth + 1 - pops;
+		r.deepest = depth > r.deepest ? depth : r.deepest;
+	}
+	for (u64 i = 0; i < r.nodes; i++)
+		assert_true(cursor_uleb(&c) < r.locations);
+	sum_column(&c, 2 * cursor_uleb(&c)); /* processes */
+	r.threads = cursor_uleb(&c);
+	sum_column(&c, 3 * r.threads);
+	u64 by_threads = sum_column(&c, r.threads);
+	r.entries = cursor_uleb(&c);
+	assert_int_equal(by_threads, r.entries);
+	sum_column(&c, r.entries);
+	r.count = sum_column(&c, r.entries);
+	r.weight = sum_column(&c, r.entries);
+	u64 texts = cursor_uleb(&c);
+	assert_int_equal(texts, cursor_left(&c));
+	r.texts = strndup(cursor_take(&c, texts), texts);
+	return r;
+}
+
+static void nothing_is_pruned(void **state)
+{
+	(void)state;
+	struct rng rng = { 11 };
+	struct profile p;
+	size_t length;
+	assert_true(profile_init(&p));
+	for (u32 i = 0; i < 1000; i++) {
+		struct str line = { 0 };
+		u32 depth = i ? 1 + (u32)rng_below(&rng, 30) : 10000;
+		str_addf(&line, "process p (%u);thread t%u (%u)", i % 2, i % 5, i % 5 + 1);
+		for (u32 d = 0; d < depth; d++)
+			str_addf(&line, ";f%u (a.rb:%u)", (u32)rng_below(&rng, 4),
+				 (u32)rng_below(&rng, 3) + 1);
+		str_addf(&line, " %u", i % 3 + 1);
+		built_line(&p, line.text);
+		str_free(&line);
+	}
+	built_facts(&p);
+	AUTO_FREE char *page = page_of(&p);
+	AUTO_FREE u8 *bytes = data_of(page, &length);
+	struct read_data r = read_data(bytes, length);
+	assert_int_equal(r.nodes, p.names.stacks.count - 1);
+	assert_int_equal(r.entries, p.entries.count);
+	assert_int_equal(r.count, profile_total_count(&p));
+	assert_int_equal(r.weight, profile_total_weight(&p));
+	assert_int_equal(r.deepest, 10000);
+	assert_int_equal(r.threads, p.threads.count);
+	free(r.texts);
+	profile_free(&p);
+}
+
+#define HOSTILE "</script><script>window.pwned=1</script>\"'&<!--\\u003c\n\xff\xe2\x80\xa8"
+
+static void hostile_texts_stay_in_their_slots(void **state)
+{
+	(void)state;
+	struct profile p;
+	size_t length;
+	assert_true(profile_init(&p));
+	u32 name = names_text(&p.names, HOSTILE);
+	struct name_function function = { .name = name, .path = name, .language = name };
+	struct name_location location = { .function = names_function(&p.names, &function) };
+	u32 stack = names_stack(&p.names, 0, names_location(&p.names, &location));
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, HOSTILE), 1, HOSTILE);
+	profile_add(&p, thread, stack, 1, 0);
+	built_facts(&p);
+	p.title = p.command = p.mode = HOSTILE;
+	snprintf(p.quality.warning, sizeof p.quality.warning, "%s", HOSTILE);
+	AUTO_FREE char *page = page_of(&p);
+
+	assert_null(strstr(page, "<script>window"));
+	assert_int_equal(count_of(page, "<script"), count_of((char *)report_page, "<script"));
+	assert_int_equal(count_of(page, "</script"), count_of((char *)report_page, "</script"));
+	assert_int_equal(count_of(page, "<!--"), count_of((char *)report_page, "<!--"));
+	AUTO_FREE char *title = between(page, "<title>", "</title>");
+	assert_string_equal(title,
+			    "&#60;/script&#62;&#60;script&#62;window.pwned=1&#60;/script&#62;"
+			    "&#34;'&#38;&#60;!--\\u003c\\n\\xff\\xe2\\x80\\xa8 - sonde");
+	AUTO_FREE char *facts = between(page, "id=\"facts\">", "</script>");
+	assert_null(strpbrk(facts, "<>&\n"));
+	assert_non_null(strstr(facts, "\"command\":\"\\u003c/script\\u003e\\u003cscript\\u003e"
+				      "window.pwned=1\\u003c/script\\u003e\\u0022'\\u0026"
+				      "\\u003c!--\\\\u003c\\\\n\\\\xff\\\\xe2\\\\x80\\\\xa8\""));
+	AUTO_FREE u8 *bytes = data_of(page, &length);
+	struct read_data r = read_data(bytes, length);
+	assert_int_equal(count_of(r.texts, "\n"), 1); /* "" and the name, said five times */
+	free(r.texts);
+	profile_free(&p);
+}
+
+/* Deterministic, and the policy allows no script but by its hash. */
+static void equal_profiles_are_equal_pages(void **state)
+{
+	(void)state;
+	char *pages[2];
+	for (u32 i = 0; i < 2; i++) {
+		struct profile p;
+		assert_true(profile_init(&p));
+		built_lines(&p, "thread a (1);f (a.rb:1);g [c] 2\nthread b (2);f (a.rb:1) 1\n");
+		built_facts(&p);
+		pages[i] = page_of(&p);
+		profile_free(&p);
+	}
+	assert_string_equal(pages[0], pages[1]);
+	AUTO_FREE char *policy = between(pages[0], "Content-Security-Policy\" content=\"", "\"");
+	assert_non_null(strstr(policy, "default-src 'none'; script-src 'sha256-"));
+	assert_null(strstr(policy, "unsafe"));
+	assert_null(strstr(pages[0], "%%"));
+	assert_null(strstr(pages[0], "http:"));
+	assert_null(strstr(pages[0], "https:"));
+	assert_null(strstr(pages[0], "innerHTML"));
+	free(pages[0]);
+	free(pages[1]);
+}
+
+static void an_empty_profile_is_a_page(void **state)
+{
+	(void)state;
+	struct profile p;
+	size_t length;
+	assert_true(profile_init(&p));
+	AUTO_FREE char *page = page_of(&p);
+	AUTO_FREE u8 *bytes = data_of(page, &length);
+	struct read_data r = read_data(bytes, length);
+	assert_int_equal(r.nodes, 0);
+	assert_int_equal(r.entries, 0);
+	free(r.texts);
+	profile_free(&p);
+}
+
+static void no_memory_is_said(void **state)
+{
+	(void)state;
+	struct profile p;
+	assert_true(profile_init(&p));
+	for (u32 i = 0; i < 200; i++) {
+		char line[64];
+		snprintf(line, sizeof line, "thread t (%u);f%u (a.rb:%u);g%u 1", i % 9 + 1, i, i,
+			 i);
+		built_line(&p, line);
+	}
+	int errnum = 1;
+	long n = 0;
+	while (errnum) {
+		struct out out;
+		out_open_memory(&out);
+		failing_memory_after(n++);
+		exporter_named("html")->write(&p, &(struct export_options){ 0 }, &out);
+		failing_memory_after(-1);
+		errnum = out.errnum;
+		assert_int_equal(out_close(&out, NULL), !errnum);
+	}
+	assert_true(n > 20);
+	profile_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_pruned),
+		cmocka_unit_test(hostile_texts_stay_in_their_slots),
+		cmocka_unit_test(equal_profiles_are_equal_pages),
+		cmocka_unit_test(an_empty_profile_is_a_page),
+		cmocka_unit_test(no_memory_is_said),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
