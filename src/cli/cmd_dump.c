@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_dump.c - sonde dump: every thread's stack now, leaf first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/say.h"
+#include "session/dump.h"
+
+struct dump_options {
+	u32 pid;
+	u32 pause;
+	const char *thread;
+	bool json;
+};
+
+static const struct dump_options defaults = { .pause = PAUSE_AUTO };
+
+#define AT(field) offsetof(struct dump_options, field)
+static const struct option_row rows[] = {
+	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, 4 * 1024 * 1024,
+	  .text = "of this process" },
+	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "as JSON" },
+	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
+	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
+	  .text = "stop a thread for microseconds: never, always, or auto: when its stack changes "
+		  "while it is read" },
+	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
+	  .synonym = true },
+	{ 0, "force-version", "VERSION", OPTION_IGNORED,
+	  .text = "not needed: the version is read from the process itself" },
+	{ 0 },
+};
+#undef AT
+
+static const char *const state_texts[] = {
+#define X(name, text) text,
+	DUMP_STATES(X)
+#undef X
+};
+
+static const struct name_string *string_at(const struct dump *dump, u32 number)
+{
+	return &dump->names.strings.at[number];
+}
+
+/* What a frame is, for programs: "ruby", "cfunc" (a C function that the language knows by name),
+ * "native", "kernel" or "mark" ([moving] and its kin). */
+static const char *frame_kind(const struct dump *dump, const struct name_function *function)
+{
+	const char *language = string_at(dump, function->language)->text;
+
+	if (function->flags & FRAME_C)
+		return "cfunc";
+	return language[0] ? language : "mark";
+}
+
+static bool is_wanted(const struct dump *dump, const struct dump_thread *thread, const char *wanted)
+{
+	char *end;
+
+	if (!wanted || !strcmp(string_at(dump, thread->name)->text, wanted))
+		return true;
+	unsigned long tid = strtoul(wanted, &end, 10);
+	return end != wanted && !*end && tid && tid == thread->tid;
+}
+
+static void write_foreign(struct out *out, const struct name_string *string)
+{
+	say_foreign(out, string->text, string->length);
+}
+
+/* "label (path:line)", "label" for C functions and marks, "symbol [native]", as in folded lines. */
+static void write_frame(struct out *out, const struct dump *dump, u32 location_number)
+{
+	const struct name_location *location = &dump->names.locations.at[location_number];
+	const struct name_function *function = &dump->names.functions.at[location->function];
+	const char *kind = frame_kind(dump, function);
+
+	out_text(out, "  ");
+	write_foreign(out, string_at(dump, function->name));
+	if (!strcmp(kind, "native") || !strcmp(kind, "kernel")) {
+		outf(out, " [%s]", kind);
+	} else if (function->path && !(function->flags & FRAME_C)) {
+		out_text(out, " (");
+		write_foreign(out, string_at(dump, function->path));
+		outf(out, ":%u)", location->line);
+	}
+	out_text(out, "\n");
+}
+
+static void write_text(const struct dump *dump, const char *wanted, struct out *out)
+{
+	outf(out, "process %u (", dump->pid);
+	write_foreign(out, string_at(dump, dump->runtime));
+	outf(out, "), %u thread%s\n", dump->threads.count, dump->threads.count == 1 ? "" : "s");
+	for (u32 i = 0; i < dump->threads.count; i++) {
+		const struct dump_thread *thread = &dump->threads.at[i];
+
+		if (!is_wanted(dump, thread, wanted))
+			continue;
+		out_text(out, "\nthread ");
+		write_foreign(out, string_at(dump, thread->name));
+		outf(out, "%s(%u): %s\n", thread->name ? " " : "", thread->tid,
+		     state_texts[thread->state]);
+		for (u32 s = thread->stack; s; s = dump->names.stacks.at[s].outer)
+			write_frame(out, dump, dump->names.stacks.at[s].location);
+	}
+}
+
+static void json_string(struct json *json, const char *key, const struct name_string *string)
+{
+	json_bytes(json, key, string->text, string->length);
+}
+
+static void json_frame(struct json *json, const struct dump *dump, u32 location_number)
+{
+	const struct name_location *location = &dump->names.locations.at[location_number];
+	const struct name_function *function = &dump->names.functions.at[location->function];
+
+	json_object(json, NULL);
+	json_string(json, "name", string_at(dump, function->name));
+	if (function->path)
+		json_string(json, "path", string_at(dump, function->path));
+	else
+		json_null(json, "path");
+	if (location->line)
+		json_number(json, "line", location->line);
+	else
+		json_null(json, "line");
+	json_text(json, "kind", frame_kind(dump, function));
+	json_end(json);
+}
+
+static void write_json(const struct dump *dump, const char *wanted, struct out *out)
+{
+	struct json json = json_make(out);
+
+	json_object(&json, NULL);
+	json_number(&json, "pid", dump->pid);
+	json_string(&json, "runtime", string_at(dump, dump->runtime));
+	json_array(&json, "threads");
+	for (u32 i = 0; i < dump->threads.count; i++) {
+		const struct dump_thread *thread = &dump->threads.at[i];
+
+		if (!is_wanted(dump, thread, wanted))
+			continue;
+		json_object(&json, NULL);
+		json_number(&json, "tid", thread->tid);
+		json_string(&json, "name", string_at(dump, thread->name));
+		json_text(&json, "state", state_texts[thread->state]);
+		json_array(&json, "frames");
+		for (u32 s = thread->stack; s; s = dump->names.stacks.at[s].outer)
+			json_frame(&json, dump, dump->names.stacks.at[s].location);
+		json_end(&json);
+		json_end(&json);
+	}
+	json_end(&json);
+	json_end(&json);
+}
+
+static bool has_wanted(const struct dump *dump, const char *wanted)
+{
+	for (u32 i = 0; i < dump->threads.count; i++)
+		if (is_wanted(dump, &dump->threads.at[i], wanted))
+			return true;
+	return !wanted;
+}
+
+static int run(void *options_given, int rest_count, char **rest)
+{
+	const struct dump_options *given = options_given;
+	struct err err = { 0 };
+	struct dump dump;
+	struct out out;
+
+	if (rest_count)
+		return say_usage("dump", "what is \"%.80s\"? Give the process with -p PID", rest[0]);
+	if (!given->pid)
+		return say_usage("dump", "of what? Give -p PID");
+	if (!dump_take(&dump, given->pid, (enum engine_pause)given->pause, &err))
+		return say_failure("dump", &err);
+	if (dump.warning)
+		say_warning("%s", string_at(&dump, dump.warning)->text);
+	int code = EXIT_FAILED;
+	if (!has_wanted(&dump, given->thread)) {
+		err_set(&err, ERR_BAD_DATA, "process %u has no thread %.80s", given->pid, given->thread);
+		say_failure("dump", &err);
+	} else if (!out_open_file(&out, "-", &err)) {
+		say_failure("dump", &err);
+	} else {
+		(given->json ? write_json : write_text)(&dump, given->thread, &out);
+		code = say_close(&out, "dump");
+	}
+	dump_free(&dump);
+	return code;
+}
+
+const struct command dump_command = {
+	.name = "dump",
+	.alias = "snapshot",
+	.summary = "show what every thread does right now",
+	.usage = "[OPTIONS] -p PID",
+	.details =
+		"Prints the stack of every thread of the program, the innermost frame first, with the "
+		"thread's name, number and state: running, waiting for the GVL, blocked (asleep, or in "
+		"native code that does without the lock), or GC.\n\n"
+		"With --json:\n\n"
+		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"state\",\n"
+		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\"}]}]}\n\n"
+		"kind is the language (ruby), cfunc for its functions written in C, native, kernel, or "
+		"mark for [moving] and the like; path and line are null where there are none. Bytes "
+		"that are not UTF-8 are U+FFFD.",
+	.options = rows,
+	.defaults = &defaults,
+	.options_size = sizeof(struct dump_options),
+	.run = run,
+};

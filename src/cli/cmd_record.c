@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_record.c - sonde record: from a process or a command to a profile in a file.
+ *
+ *	check the words -> start the command, held -> open the file -> attach
+ *	-> let the command go -> sample -> write -> wait for the command
+ *
+ * Everything that can be known to fail fails before the first sample; a command is
+ * not run at all then. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/record_output.h"
+#include "cli/say.h"
+#include "cli/signals.h"
+#include "cli/value.h"
+#include "session/privilege.h"
+#include "session/session.h"
+#include "session/spawn.h"
+
+enum {
+	SLICE_MS = 200, /* how often the progress line changes and the command is looked after */
+	PID_HIGHEST = 4 * 1024 * 1024, /* PID_MAX_LIMIT of the kernel */
+	HZ_HIGHEST = 20000,
+};
+
+struct record_options {
+	u32 pid;
+	u32 hz;
+	u64 duration_ns; /* 0: no end */
+	const char *output, *format, *engine, *thread, *tape_dir;
+	u32 pause, mode; /* enum engine_pause, enum engine_mode */
+	bool threads, weights, quiet, no_children, keep_root;
+};
+
+static const struct record_options defaults = {
+	.hz = 99, /* not 100: out of step with what programs do every 10 ms */
+	.pause = PAUSE_AUTO,
+	.mode = MODE_CPU,
+};
+
+static const char *engine_list(u32 index)
+{
+	return index < engine_count ? engines[index]->name : NULL;
+}
+
+#define AT(field) offsetof(struct record_options, field)
+static const struct option_row rows[] = {
+	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, PID_HIGHEST,
+	  .text = "attach to this process" },
+	{ 'r', "rate", "HZ", OPTION_NUMBER, AT(hz), 1, HZ_HIGHEST, .text = "samples a second" },
+	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
+	  .text = "stop after this long: 30, 30s, 5m, 1.5s, 200ms" },
+	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
+	  .text = "write here; \"-\" is standard output (default: sonde-PID-TIME.html)" },
+	{ 'f', "format", "FORMAT", OPTION_TEXT, AT(format), .list = record_output_formats,
+	  .text = "folded, pprof or html (default: by the end of FILE)" },
+	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
+	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too many "
+		  "of its samples are [moving]" },
+	{ 0, "mode", "MODE", OPTION_CHOICE, AT(mode), .choices = "cpu,wall,gvl",
+	  .text = "what a sample weighs: CPU time, wall time, or time with the VM's lock" },
+	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
+	{ 'T', "threads", NULL, OPTION_FLAG, AT(threads),
+	  .text = "\"thread NAME (TID)\" at the root of each stack" },
+	{ 0, "weights", NULL, OPTION_FLAG, AT(weights),
+	  .text = "nanoseconds instead of counts, in formats that hold one number" },
+	{ 0, "no-children", NULL, OPTION_FLAG, AT(no_children),
+	  .text = "only this process, not those that it starts" },
+	{ 'e', "engine", "ENGINE", OPTION_TEXT, AT(engine), .list = engine_list,
+	  .text = "how to sample (default: the best that can run here)" },
+	{ 0, "tape", "DIR", OPTION_TEXT, AT(tape_dir),
+	  .text = "also record what was read of the process, for bug reports" },
+	{ 'q', "quiet", NULL, OPTION_FLAG, AT(quiet), .text = "say nothing unless it goes wrong" },
+	{ 0, "no-drop-root", NULL, OPTION_FLAG, AT(keep_root),
+	  .text = "under sudo, run the command as root and not as the user who called sudo" },
+	/* rbspy and py-spy */
+	{ 0, "file", "FILE", OPTION_TEXT, AT(output), .text = "as --output", .synonym = true },
+	{ 0, "silent", NULL, OPTION_FLAG, AT(quiet), .text = "as --quiet", .synonym = true },
+	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
+	  .synonym = true },
+	{ 'c', "on-cpu", NULL, OPTION_PRESET, AT(mode), MODE_CPU, .text = "as --mode=cpu",
+	  .synonym = true },
+	{ 'i', "idle", NULL, OPTION_PRESET, AT(mode), MODE_WALL, .text = "as --mode=wall",
+	  .synonym = true },
+	{ 'g', "gil", NULL, OPTION_PRESET, AT(mode), MODE_LOCK, .text = "as --mode=gvl",
+	  .synonym = true },
+	{ 's', "subprocesses", NULL, OPTION_IGNORED, .text = "" },
+	{ 0, "force-version", "VERSION", OPTION_IGNORED,
+	  .text = "not needed: the version is read from the process itself" },
+	{ 0, "raw-file", "FILE", OPTION_IGNORED,
+	  .text = "there is no second file: -o holds everything" },
+	{ 0 },
+};
+#undef AT
+
+/* One run, from the words to the exit code. */
+struct recording {
+	const struct record_options *given;
+	char **command; /* NULL: attached to given->pid */
+	struct record_output output;
+	struct spawn spawn;
+	struct session *session;
+	bool gone; /* the target has ended */
+	bool warned;
+};
+
+static int failed(struct recording *r, const struct err *err)
+{
+	int code = say_failure("record", err);
+
+	return r->command && err->code != ERR_USAGE ? EXIT_PROFILER : code;
+}
+
+static bool is_number(const char *text)
+{
+	return text[0] && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool check(struct recording *r, int rest_count, char **rest, struct err *err)
+{
+	const struct record_options *given = r->given;
+
+	if (rest_count && given->pid)
+		return err_set(err, ERR_USAGE, "either a process (-p %u) or a command (%.80s), not both",
+			       given->pid, rest[0]);
+	if (!rest_count && !given->pid)
+		return err_set(err, ERR_USAGE, "of what? Give -p PID, or a command: sonde record ruby app.rb");
+	if (given->pid && given->pid == (u32)getpid())
+		return err_set(err, ERR_USAGE, "-p/--pid: %u is sonde itself", given->pid);
+	if (given->engine && !engine_named(given->engine))
+		return err_set(err, ERR_USAGE, "-e/--engine: there is no engine \"%.80s\"; sonde --version "
+			       "lists them", given->engine);
+	if (rest_count)
+		r->command = rest;
+	return record_output_choose(&r->output, given->output, given->format, err);
+}
+
+/* The directory for tapes, made when it is not there. */
+static bool make_tape_dir(const char *path, const struct spawn_identity *user, struct err *err)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) == 0)
+		return !user->drop || chown(path, user->uid, user->gid) == 0 ||
+		       err_sys(err, errno, "--tape: %s", path);
+	if (errno != EEXIST)
+		return err_sys(err, errno, "--tape: cannot make %s", path);
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		return err_sys(err, ENOTDIR, "--tape: %s", path);
+	return true;
+}
+
+static bool start_command(struct recording *r, struct err *err)
+{
+	struct spawn_identity identity;
+
+	if (privilege_read_sudo(&identity))
+		out_set_owner(identity.uid, identity.gid);
+	if (r->given->tape_dir && !make_tape_dir(r->given->tape_dir, &identity, err))
+		return false;
+	identity.drop &= !r->given->keep_root;
+	return !r->command || spawn_start(&r->spawn, r->command, &identity, signals_inherited(), err);
+}
+
+static bool attach(struct recording *r, struct err *err)
+{
+	const struct record_options *given = r->given;
+	struct session_options session = {
+		.pid = r->command ? (u32)r->spawn.pid : given->pid,
+		.engine = given->engine,
+		.spawned = r->command != NULL,
+		.run = {
+			.hz = given->hz,
+			.mode = (enum engine_mode)given->mode,
+			.pause = (enum engine_pause)given->pause,
+			.children = !given->no_children,
+			.tape_dir = given->tape_dir,
+		},
+	};
+	u32 tid;
+
+	if (given->thread && is_number(given->thread) &&
+	    value_parse_number(given->thread, 1, PID_HIGHEST, &tid, NULL))
+		session.run.tid = tid;
+	else
+		session.run.thread_name = given->thread;
+	if (!record_output_open(&r->output, session.pid, err))
+		return false;
+	r->session = session_start(&session, err);
+	return r->session != NULL;
+}
+
+/* The command's exec failed: its name in front, and the codes that shells give. */
+static int exec_failed(struct recording *r, struct err *err)
+{
+	const char *name = r->command[0];
+	int code = err->code != ERR_SYSTEM ? EXIT_PROFILER :
+		   err->errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+
+	err_wrap(err, "%.200s", name);
+	if (code == EXIT_NOT_FOUND && is_number(name))
+		err_hint(err, "to attach to process %.20s, give -p %.20s", name, name);
+	say_failure("record", err);
+	return code;
+}
+
+static void warn_once(struct recording *r, const struct quality *quality)
+{
+	if (!r->warned && quality->warning[0]) {
+		say_warning("%s", quality->warning);
+		r->warned = true;
+	}
+}
+
+static void say_command_ended(const char *name, int code)
+{
+	if (code > 128 && code < 128 + NSIG)
+		say_note("stopped: %s was ended by signal %d (%s)", name, code - 128,
+			 strsignal(code - 128));
+	else
+		say_note("stopped: %s has ended with exit code %d", name, code);
+}
+
+/* Is there a reason to stop? If so it is said. `going` is what session_run() returned. */
+static bool should_stop(struct recording *r, bool going, const struct err *err, u64 end_ns)
+{
+	int number = signals_stop();
+
+	if (r->command && !going && err->code == ERR_NO_PROCESS)
+		spawn_wait(&r->spawn); /* the engine may know before the parent does */
+	if (r->command && spawn_poll(&r->spawn)) {
+		signals_watch(0);
+		say_command_ended(r->command[0], r->spawn.code);
+	} else if (!going && err->code == ERR_NO_PROCESS) {
+		r->gone = true;
+		say_note("stopped: the process has ended");
+	} else if (!going) {
+		say_warning("stopped: %s", err->text);
+	} else if (number) {
+		say_note("stopped: %s", number == SIGINT  ? "Ctrl-C" :
+					number == SIGTERM ? "SIGTERM" : "SIGHUP");
+	} else if (clock_now_ns() >= end_ns) {
+		say_note("stopped: the time is over");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void sample(struct recording *r)
+{
+	u64 begin_ns = clock_now_ns();
+	u64 end_ns = r->given->duration_ns ? begin_ns + r->given->duration_ns : UINT64_MAX;
+	struct progress progress = progress_make(r->given->hz, begin_ns);
+	bool going = true;
+	struct err err = { 0 };
+
+	do {
+		u64 until_ns = clock_now_ns() + SLICE_MS * NS_PER_MS;
+
+		going = session_run(r->session, until_ns < end_ns ? until_ns : end_ns, &err);
+		const struct quality *quality = &session_profile(r->session)->quality;
+		warn_once(r, quality);
+		progress_show(&progress, quality, clock_now_ns());
+	} while (!should_stop(r, going, &err, end_ns));
+	say_status("");
+}
+
+static void say_result(const struct recording *r, const struct quality *quality, u64 size)
+{
+	struct str line = { 0 };
+	char bytes[32];
+
+	if (strcmp(r->output.path, "-") != 0)
+		say_note("wrote %s (%s, %s bytes)", r->output.path, r->output.exporter->name,
+			 value_grouped(size, bytes));
+	progress_summarize(quality, r->given->hz, &line);
+	say_note("%s", line.text);
+	str_free(&line);
+}
+
+/* Writes the profile, if there is one. */
+static int write_profile(struct recording *r)
+{
+	const struct profile *profile = session_profile(r->session);
+	struct export_options options = { .weights = r->given->weights,
+					  .threads = r->given->threads };
+	struct err err = { 0 };
+	u64 size;
+
+	if (!profile_total_count(profile)) {
+		record_output_abandon(&r->output);
+		say_warning("not one sample was taken, so nothing is written%s",
+			    profile->quality.processes ? "" :
+			    ": no process of it has run a language that sonde knows");
+		return r->gone ? EXIT_GONE : EXIT_FAILED;
+	}
+	if (profile->bad)
+		say_warning("sonde ran out of memory: samples are missing");
+	if (record_output_write(&r->output, profile, &options, &size, &err)) {
+		say_result(r, &profile->quality, size);
+		return EXIT_OK;
+	}
+	say_failure("record", &err);
+	if (r->output.path[0])
+		say_warning("the profile is not lost: it is in %s", r->output.path);
+	return EXIT_FAILED;
+}
+
+/* After -d or a signal the command goes on; what it returns is what we return. */
+static int wait_for_command(struct recording *r, int code)
+{
+	if (!spawn_poll(&r->spawn))
+		say_note("%s (pid %d) goes on; waiting for it", r->command[0], r->spawn.pid);
+	int command_code = spawn_wait(&r->spawn);
+	signals_watch(0);
+	return command_code ? command_code : code;
+}
+
+static int run(void *options_given, int rest_count, char **rest)
+{
+	struct recording r = { .given = options_given };
+	struct err err = { 0 };
+
+	say_set_quiet(r.given->quiet);
+	if (!check(&r, rest_count, rest, &err) || !start_command(&r, &err))
+		return failed(&r, &err);
+	signals_watch(r.command ? r.spawn.pid : 0);
+	if (!attach(&r, &err)) {
+		record_output_abandon(&r.output);
+		if (r.command)
+			spawn_abandon(&r.spawn);
+		return failed(&r, &err);
+	}
+	if (r.command && !spawn_release(&r.spawn, &err)) {
+		session_free(r.session);
+		record_output_abandon(&r.output);
+		return exec_failed(&r, &err);
+	}
+	sample(&r);
+	int code = write_profile(&r);
+	session_free(r.session);
+	return r.command ? wait_for_command(&r, code) : code;
+}
+
+const struct command record_command = {
+	.name = "record",
+	.summary = "sample a program and write a profile",
+	.usage = "[OPTIONS] -p PID | [--] COMMAND [ARGUMENTS]",
+	.details =
+		"Samples every thread of the process, and of the processes that it starts, and writes "
+		"where they were: a flame graph (html: one page, works offline), pprof, or folded "
+		"stacks. The program is not stopped; see --pause.\n\n"
+		"  sonde record -p 1234 -d 30s\n"
+		"  sonde record -o - -p 1234 | sort\n"
+		"  sonde record -r 999 -o app.pb.gz ruby app.rb --its-own-option\n\n"
+		"A file named with -o is replaced when the new one is whole; a default name is always "
+		"a new one. If the file cannot be written at the end, the profile is saved elsewhere "
+		"and the message says where.\n\n"
+		"# Stopping\n\n"
+		"With -p, sonde samples until the time is over, the process ends, or Ctrl-C: it then "
+		"stops and writes. A second Ctrl-C quits at once and writes nothing.\n\n"
+		"With a command, Ctrl-C goes to the command as always, and sonde samples until that "
+		"has ended; a second Ctrl-C stops and writes, a third quits. SIGTERM and SIGHUP are "
+		"handed to the command, then sonde stops and writes. When the time of -d is over the "
+		"command goes on: sonde writes, waits for it and returns its exit code. Processes that "
+		"outlive the command are left alone.\n\n"
+		"# sudo\n\n"
+		"Under sudo the command runs as the user who called sudo, with that user's groups and "
+		"HOME, and the files belong to that user.\n\n"
+		"# Folded lines\n\n"
+		"Root first, frames parted by semicolons, then the number of samples, or nanoseconds "
+		"with --weights: \"label (path:line)\" for a frame of the language, \"label\" for its C "
+		"functions, \"symbol [native]\", \"symbol [kernel]\", and [moving] for a leaf that "
+		"changed while it was read.",
+	.options = rows,
+	.defaults = &defaults,
+	.options_size = sizeof(struct record_options),
+	.takes_command = true,
+	.run = run,
+};

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * utf8.h - is this UTF-8? Names come from foreign memory and may be anything. */
+#pragma once
+#include "base/types.h"
+
+/* Bytes of the well-formed character at `text` (Unicode 15, table 3-7: no surrogates, no overlong
+ * forms), or 0. */
+u32 utf8_length(const char *text, size_t length);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * dump.c - see dump.h.
+ *
+ * One attempt at every thread in wall mode, and a few more for those that moved under it: a dump
+ * is no statistic, so here it does no harm to look again. */
+#include "session/dump.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engines/reader/attempt.h"
+#include "session/naming.h"
+#include "target/kin.h"
+
+enum { ROUNDS_MAX = 64 };
+
+struct taken {
+	u32 tid, stack;
+	bool complete, gc;
+};
+
+struct taking {
+	struct dump *dump;
+	struct naming *naming;
+	struct target target;
+	struct reader_process *process;
+	struct attempt attempt;
+	struct engine_options options;
+	struct quality quality;
+	VEC(struct taken) taken; /* in the order in which they came */
+};
+
+static struct taken *taken_of(struct taking *taking, u32 tid)
+{
+	for (u32 i = 0; tid && i < taking->taken.count; i++)
+		if (taking->taken.at[i].tid == tid)
+			return &taking->taken.at[i];
+	if (!vec_push(&taking->taken, (struct taken){ .tid = tid }))
+		return NULL;
+	return &taking->taken.at[taking->taken.count - 1];
+}
+
+static void on_sample(void *arg, const struct sample *sample, const struct sample_source *source)
+{
+	struct taking *taking = arg;
+
+	if (sample->flags & SAMPLE_REPEATED)
+		return;
+	struct taken *taken = taken_of(taking, sample->tid);
+	if (!taken || taken->complete)
+		return;
+	taken->stack = naming_stack(taking->naming, sample, source);
+	taken->complete = !(sample->flags & SAMPLE_MOVING);
+	taken->gc = sample->depth && sample->frames[0].kind == FRAME_MARK &&
+		    sample->frames[0].id == MARK_GC;
+}
+
+static bool all_complete(const struct taking *taking)
+{
+	for (u32 i = 0; i < taking->taken.count; i++)
+		if (!taking->taken.at[i].complete)
+			return false;
+	return true;
+}
+
+static void take_rounds(struct taking *taking)
+{
+	for (u32 round = 0; round < ROUNDS_MAX; round++) {
+		attempt_process(&taking->attempt, taking->process);
+		if (all_complete(taking))
+			return;
+	}
+}
+
+static enum dump_state state_of(const struct taking *taking, const struct reader_thread *thread,
+				const struct taken *taken)
+{
+	enum thread_run_state run = thread->tid ? target_thread_state(&taking->target, thread->tid) :
+						  THREAD_SLEEPING;
+
+	if (taken && taken->gc)
+		return DUMP_GC;
+	if (run == THREAD_RUNNING)
+		return DUMP_RUNNING;
+	return thread->vm_state == VM_THREAD_WAITING ? DUMP_WAITING : DUMP_BLOCKED;
+}
+
+static bool fill_threads(struct taking *taking)
+{
+	struct dump *dump = taking->dump;
+	u32 floating = 0;
+
+	for (u32 i = 0; i < taking->process->threads.count; i++) {
+		const struct reader_thread *thread = taking->process->threads.at[i];
+		const struct taken *taken = NULL;
+		u32 skip = thread->tid ? 0 : floating++;
+		/* threads on no native thread come in the same order in both lists */
+		for (u32 k = 0; k < taking->taken.count && !taken; k++)
+			if (taking->taken.at[k].tid == thread->tid && !skip--)
+				taken = &taking->taken.at[k];
+		struct dump_thread row = {
+			.tid = thread->tid,
+			.name = names_text(&dump->names, thread->name),
+			.state = state_of(taking, thread, taken),
+			.stack = taken ? taken->stack : 0,
+		};
+		if (!vec_push(&dump->threads, row))
+			return false;
+	}
+	return true;
+}
+
+static void describe_first_line(const struct reader_process *process, struct str *out)
+{
+	const struct attached *attached = process->attached.at[0];
+
+	str_clear(out);
+	if (attached->runtime->describe)
+		attached->runtime->describe(attached->state, out);
+	const char *end = strchr(out->text, '\n');
+	if (end)
+		out->length = (u32)(end - out->text);
+	if (!out->length)
+		str_add_text(out, attached->runtime->name);
+}
+
+static bool take(struct taking *taking, struct err *err)
+{
+	struct dump *dump = taking->dump;
+	struct str line = { 0 };
+
+	taking->process = process_new(&taking->target, 1);
+	if (!taking->process ||
+	    !attempt_init(&taking->attempt, &taking->options, &taking->quality, clock_now_ns()))
+		return err_no_memory(err);
+	taking->process->own_child = target_parent(&taking->target) == (u32)getpid();
+	taking->attempt.fn = on_sample;
+	taking->attempt.arg = taking;
+	if (!process_attach(taking->process, err) ||
+	    !process_refresh(taking->process, &taking->options, err))
+		return false;
+	take_rounds(taking);
+	describe_first_line(taking->process, &line);
+	dump->runtime = names_string(&dump->names, line.text, line.length);
+	dump->warning = names_text(&dump->names, taking->process->warning);
+	str_free(&line);
+	return (fill_threads(taking) && !dump->names.bad) || err_no_memory(err);
+}
+
+bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, struct err *err)
+{
+	struct taking taking = { .dump = dump,
+				 .options = { .hz = 99, .mode = MODE_WALL, .pause = pause } };
+
+	*dump = (struct dump){ .pid = pid };
+	if (!names_init(&dump->names))
+		return err_no_memory(err);
+	taking.naming = naming_new(&dump->names);
+	bool good = taking.naming ? target_open(&taking.target, pid, err) : err_no_memory(err);
+	if (good) {
+		good = take(&taking, err);
+		attempt_fini(&taking.attempt);
+		if (taking.process)
+			process_free(taking.process);
+		target_close(&taking.target);
+	}
+	naming_free(taking.naming);
+	vec_free(&taking.taken);
+	if (!good)
+		dump_free(dump);
+	return good;
+}
+
+void dump_free(struct dump *dump)
+{
+	names_free(&dump->names);
+	vec_free(&dump->threads);
+}
+
+bool session_describe(u32 pid, struct str *out, struct err *err)
+{
+	struct target target;
+
+	if (!target_open(&target, pid, err))
+		return false;
+	struct reader_process *process = process_new(&target, 1);
+	bool good = process ? process_attach(process, err) : err_no_memory(err);
+	for (u32 i = 0; good && i < process->attached.count; i++) {
+		const struct attached *attached = process->attached.at[i];
+		if (attached->runtime->describe)
+			attached->runtime->describe(attached->state, out);
+	}
+	if (good && process->warning[0])
+		str_addf(out, "warning: %s\n", process->warning);
+	if (process)
+		process_free(process);
+	target_close(&target);
+	return good;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * naming.c - see naming.h. */
+#include "session/naming.h"
+
+#include <string.h>
+
+#include "target/target.h"
+
+enum {
+	/* Witness bytes kept; past that the cache starts over, which is slow once and right. */
+	WITNESS_MAX = 32 << 20,
+	WITNESS_READ_MAX = 4096,
+};
+
+struct frame_key {
+	u64 incarnation, id, owner;
+	u32 pos;
+	u16 kind, flags;
+};
+
+struct named {
+	struct frame_key key;
+	u64 generation;
+	u32 location;
+	u32 first_read, read_count; /* the witness: reads of naming->witness */
+	bool known;
+};
+
+struct naming {
+	struct names *names;
+	VEC(struct named) all;
+	struct table table;
+	struct tape witness;
+	VEC(u32) found;  /* item of `all`, a frame each of the present sample */
+	VEC(u32) stale;  /* items to be validated */
+	VEC(struct mem_span) spans;
+	VEC(u8) again;
+	struct frame_name name;
+	u64 unnamed;
+};
+
+struct naming *naming_new(struct names *names)
+{
+	struct naming *naming = calloc(1, sizeof *naming);
+
+	if (naming)
+		naming->names = names;
+	return naming;
+}
+
+void naming_free(struct naming *naming)
+{
+	if (!naming)
+		return;
+	vec_free(&naming->all);
+	table_free(&naming->table);
+	tape_free(&naming->witness);
+	vec_free(&naming->found);
+	vec_free(&naming->stale);
+	vec_free(&naming->spans);
+	vec_free(&naming->again);
+	str_free(&naming->name.label);
+	str_free(&naming->name.path);
+	free(naming);
+}
+
+u64 naming_unnamed(const struct naming *naming)
+{
+	return naming->unnamed;
+}
+
+static bool same_key(const void *owner, u32 item, const void *key)
+{
+	const struct naming *naming = owner;
+	return !memcmp(&naming->all.at[item].key, key, sizeof(struct frame_key));
+}
+
+/* The cache's item for a frame, added if need be; TABLE_NONE when out of memory. */
+static u32 item_of(struct naming *naming, const struct sample_source *source,
+		   const struct frame *frame)
+{
+	struct frame_key key;
+
+	memset(&key, 0, sizeof key); /* compared as bytes */
+	key.incarnation = source->incarnation;
+	key.id = frame->id;
+	key.owner = frame->owner;
+	key.pos = frame->pos;
+	key.kind = frame->kind;
+	/* a caller's pos is behind its call, a leaf's may be anywhere: their lines can differ */
+	key.flags = frame->flags & (FRAME_C | FRAME_LEAF);
+	u64 hash = table_hash(&key, sizeof key);
+	u32 item = table_find(&naming->table, hash, same_key, naming, &key);
+	if (item != TABLE_NONE)
+		return item;
+	item = naming->all.count;
+	if (!vec_push(&naming->all, (struct named){ .key = key }) ||
+	    !table_add(&naming->table, hash, item))
+		return TABLE_NONE;
+	return item;
+}
+
+static bool find_frames(struct naming *naming, const struct sample *sample,
+			const struct sample_source *source)
+{
+	vec_clear(&naming->found);
+	vec_clear(&naming->stale);
+	for (u32 i = 0; i < sample->depth; i++) {
+		const struct frame *frame = &sample->frames[i];
+		u32 item = frame->kind == FRAME_MARK ? 0 : item_of(naming, source, frame);
+		if (item == TABLE_NONE || !vec_push(&naming->found, item))
+			return false;
+		if (frame->kind == FRAME_MARK)
+			continue;
+		const struct named *named = &naming->all.at[item];
+		bool fresh = named->known && sample->generation &&
+			     named->generation == sample->generation;
+		if (!fresh && !vec_push(&naming->stale, i))
+			return false;
+	}
+	return true;
+}
+
+/* ---- validating by witness --------------------------------------------------------------- */
+
+static bool gather_witness(struct naming *naming, const struct named *named, u32 *bytes)
+{
+	for (u32 i = 0; i < named->read_count; i++) {
+		const struct tape_read *read = &naming->witness.reads.at[named->first_read + i];
+		/* dst is an offset until the buffer's place is known */
+		if (!vec_push(&naming->spans,
+			      (struct mem_span){ read->addr, (void *)(uintptr_t)*bytes, read->len }))
+			return false;
+		*bytes += read->len;
+	}
+	return true;
+}
+
+static bool witness_holds(const struct naming *naming, const struct named *named, u32 span,
+			  u32 spans_read)
+{
+	if (span + named->read_count > spans_read)
+		return false;
+	for (u32 i = 0; i < named->read_count; i++) {
+		const struct tape_read *read = &naming->witness.reads.at[named->first_read + i];
+		if (memcmp(naming->spans.at[span + i].dst, naming->witness.bytes.at + read->at,
+			   read->len))
+			return false;
+	}
+	return true;
+}
+
+/* Takes from `stale` what is still true. */
+static void validate(struct naming *naming, const struct sample *sample,
+		     const struct sample_source *source)
+{
+	u32 bytes = 0, kept = 0, span = 0;
+
+	vec_clear(&naming->spans);
+	for (u32 i = 0; i < naming->stale.count; i++) {
+		const struct named *named = &naming->all.at[naming->found.at[naming->stale.at[i]]];
+		if (named->known && !gather_witness(naming, named, &bytes))
+			return;
+	}
+	if (!naming->spans.count || !vec_grow(&naming->again, bytes))
+		return;
+	for (u32 i = 0; i < naming->spans.count; i++)
+		naming->spans.at[i].dst = naming->again.at + (uintptr_t)naming->spans.at[i].dst;
+	u32 read = mem_live_readv(&source->target->mem, naming->spans.at, naming->spans.count);
+	for (u32 i = 0; i < naming->stale.count; i++) {
+		struct named *named = &naming->all.at[naming->found.at[naming->stale.at[i]]];
+		bool holds = named->known && witness_holds(naming, named, span, read);
+		span += named->known ? named->read_count : 0;
+		if (holds)
+			named->generation = sample->generation;
+		else
+			naming->stale.at[kept++] = naming->stale.at[i];
+	}
+	naming->stale.count = kept;
+}
+
+/* ---- reading names ----------------------------------------------------------------------- */
+
+static u32 location_of(struct naming *naming, const struct runtime *runtime,
+		       const struct frame_name *name)
+{
+	struct names *names = naming->names;
+	struct name_function function = {
+		.name = names_string(names, name->label.text, name->label.length),
+		.path = names_string(names, name->path.text, name->path.length),
+		.language = names_text(names, runtime->name),
+		.first_line = name->first_line,
+		.flags = name->flags,
+	};
+	struct name_location location = { .function = names_function(names, &function),
+					  .line = name->line };
+	return names_location(names, &location);
+}
+
+static void read_name(struct naming *naming, const struct frame *frame,
+		      const struct sample_source *source, struct named *named)
+{
+	const void *state;
+	const struct runtime *runtime = source->runtime_of(source, frame->kind, &state);
+	struct frame_name *name = &naming->name;
+	struct mem_record record;
+
+	named->known = false;
+	if (!runtime)
+		return;
+	str_clear(&name->label);
+	str_clear(&name->path);
+	name->line = name->first_line = name->flags = 0;
+	mem_record_init(&record, source->mem, &naming->witness);
+	named->first_read = naming->witness.reads.count;
+	if (!runtime->name_frame(&record.mem, state, frame, name) || name->label.bad ||
+	    name->path.bad || naming->witness.bad)
+		return;
+	named->read_count = naming->witness.reads.count - named->first_read;
+	named->location = location_of(naming, runtime, name);
+	named->known = true;
+}
+
+static void read_names(struct naming *naming, const struct sample *sample,
+		       const struct sample_source *source)
+{
+	for (u32 i = 0; i < naming->stale.count; i++) {
+		u32 frame = naming->stale.at[i];
+		struct named *named = &naming->all.at[naming->found.at[frame]];
+		if (named->known && sample->generation && named->generation == sample->generation)
+			continue; /* a recursive function's frame: read a moment ago */
+		read_name(naming, &sample->frames[frame], source, named);
+		named->generation = sample->generation;
+	}
+	if (!sample->generation || source->generation_now(source) == sample->generation)
+		return;
+	for (u32 i = 0; i < naming->stale.count; i++)
+		naming->all.at[naming->found.at[naming->stale.at[i]]].known = false;
+}
+
+static void start_over_when_full(struct naming *naming)
+{
+	if (naming->witness.bytes.count < WITNESS_MAX && !naming->witness.bad)
+		return;
+	vec_clear(&naming->all);
+	table_clear(&naming->table);
+	tape_clear(&naming->witness);
+}
+
+static u32 unnamed_location(struct naming *naming)
+{
+	struct name_function function = { .name = names_text(naming->names, "(unnamed)") };
+	struct name_location location = { .function = names_function(naming->names, &function) };
+
+	naming->unnamed++;
+	return names_location(naming->names, &location);
+}
+
+u32 naming_stack(struct naming *naming, const struct sample *sample,
+		 const struct sample_source *source)
+{
+	u32 stack = 0;
+
+	start_over_when_full(naming);
+	if (!find_frames(naming, sample, source)) {
+		naming->names->bad = true;
+		return 0;
+	}
+	if (naming->stale.count)
+		validate(naming, sample, source);
+	if (naming->stale.count)
+		read_names(naming, sample, source);
+	for (u32 i = sample->depth; i-- > 0;) {
+		const struct frame *frame = &sample->frames[i];
+		u32 location;
+		if (frame->kind == FRAME_MARK) {
+			location = names_mark(naming->names, (enum frame_mark)frame->id);
+		} else {
+			const struct named *named = &naming->all.at[naming->found.at[i]];
+			location = named->known ? named->location : unnamed_location(naming);
+		}
+		stack = names_stack(naming->names, stack, location);
+	}
+	return stack;
+}

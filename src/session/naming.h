@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * naming.h - raw frames become names, once, and stay right.
+ *
+ * A managed name must be read while its object lives, so it is read when a frame is
+ * first seen.  An address can then come to mean something else: an eval'd method is freed
+ * and another is put in its place.  The cache is therefore validated:
+ *
+ * - Within one generation of the runtime (struct sample) no address was reused: trusted.
+ * - After it, by its witness: a name is a pure function of the bytes that were read for it.
+ *   The same bytes at the same addresses are the same name.  One vectored read checks all stale
+ *   frames of a sample; only what differs is read anew.
+ * - A name that is read anew counts only if the generation is still the sample's own
+ *   afterwards; otherwise the frame is given as unnamed, and counted. */
+#pragma once
+#include "engines/engine.h"
+#include "mem/tape.h"
+#include "runtimes/runtime.h"
+#include "sample/names.h"
+
+struct naming; /* opaque */
+
+struct naming *naming_new(struct names *names);
+void naming_free(struct naming *naming);
+/* The stack of a sample's frames (a number of `names`); 0 when it has none. */
+u32 naming_stack(struct naming *naming, const struct sample *sample,
+		 const struct sample_source *source);
+/* Frames given as unnamed so far. */
+u64 naming_unnamed(const struct naming *naming);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * privilege.h - who we are, who called us, and what the kernel lets us do.
+ *
+ * Facts only, read from the kernel: capabilities of this process, sysctls, and the
+ * user behind sudo.  Whether a thing works is tried by session/probes.h. */
+#pragma once
+#include "base/types.h"
+#include "session/spawn.h"
+
+/* Under sudo, the user who called it: `drop` is set. Else all zero, and false. */
+bool privilege_read_sudo(struct spawn_identity *out);
+
+/* Is the capability (linux/capability.h) in our effective set? */
+bool privilege_has_capability(u32 capability);
+
+/* A sysctl that holds one number ("kernel/perf_event_paranoid"); false where there is none. */
+bool privilege_read_sysctl(const char *name, s64 *out);

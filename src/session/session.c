@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * session.c - see session.h.
+ *
+ * Here the two wings meet: the reading wing's samples are named (naming.h) and counted in the
+ * telling wing's profile. */
+#include "session/session.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "elf/image.h"
+#include "session/naming.h"
+#include "target/target.h"
+
+#define LOG_DOMAIN LOG_session
+#include "base/log.h"
+
+struct session {
+	struct target target;
+	const struct engine *engine;
+	struct run *run;
+	struct profile profile;
+	struct naming *naming;
+	u64 own_cpu_ns; /* before the session */
+	char title[512];
+	/* what the last sample was of: most samples follow one of the same process and thread */
+	u64 incarnation;
+	u32 process;
+	VEC(u32) last_stacks; /* a thread of the profile each */
+};
+
+/* ---- facts about processes ---------------------------------------------------------------- */
+
+static void read_title(struct session *session)
+{
+	char line[256];
+	AUTO_CLOSE int fd = openat(session->target.proc_fd, "cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+
+	if (got > 0 && line[got - 1] == 0)
+		got--;
+	for (ssize_t i = 0; i < got; i++)
+		if (line[i] == 0)
+			line[i] = ' ';
+	if (got <= 0)
+		got = snprintf(line, sizeof line, "%s", session->target.comm);
+	line[got] = 0;
+	snprintf(session->title, sizeof session->title, "%s (pid %u)", line, session->target.pid);
+}
+
+static u32 build_id_of(struct profile *profile, const struct target *target,
+		       const struct mapping *mapping)
+{
+	static const char digits[] = "0123456789abcdef";
+	u8 id[BUILD_ID_MAX];
+	char text[2 * BUILD_ID_MAX];
+	struct image *image = target_open_image(target, mapping, NULL);
+
+	if (!image)
+		return 0;
+	u32 length = image_build_id(image, id);
+	image_close(image);
+	for (u32 i = 0; i < length; i++) {
+		text[2 * i] = digits[id[i] >> 4];
+		text[2 * i + 1] = digits[id[i] & 15];
+	}
+	return length ? names_string(&profile->names, text, 2 * length) : 0;
+}
+
+/* Known from another process of this profile: children map what their parents map. */
+static u32 known_build_id(const struct profile *profile, u32 path)
+{
+	for (u32 i = profile->mappings.count; i-- > 0;)
+		if (profile->mappings.at[i].path == path)
+			return profile->mappings.at[i].build_id;
+	return 0;
+}
+
+static void add_mappings(struct session *session, const struct target *target, u32 process)
+{
+	struct profile *profile = &session->profile;
+
+	for (u32 i = 0; i < target->maps.all.count; i++) {
+		const struct mapping *mapping = &target->maps.all.at[i];
+		if (!mapping->executable || !mapping->inode)
+			continue;
+		struct profile_mapping row = {
+			.process = process,
+			.start = mapping->start,
+			.end = mapping->end,
+			.offset = mapping->offset,
+			.path = names_text(&profile->names, mapping_path(target, mapping)),
+		};
+		row.build_id = known_build_id(profile, row.path);
+		if (!row.build_id)
+			row.build_id = build_id_of(profile, target, mapping);
+		if (!vec_push(&profile->mappings, row))
+			profile->bad = true;
+	}
+}
+
+static u32 process_of(struct session *session, const struct sample_source *source)
+{
+	const struct target *target = source->target;
+
+	if (session->incarnation == source->incarnation)
+		return session->process;
+	u32 before = session->profile.processes.count;
+	session->process = profile_process(&session->profile, target->pid, target->start_time,
+					   target->comm);
+	session->incarnation = source->incarnation;
+	if (session->profile.processes.count > before)
+		add_mappings(session, target, session->process);
+	return session->process;
+}
+
+/* ---- samples ------------------------------------------------------------------------------ */
+
+static u32 *last_stack_of(struct session *session, u32 thread)
+{
+	u32 had = session->last_stacks.count;
+
+	if (thread >= had) {
+		if (!vec_grow(&session->last_stacks, thread + 1))
+			return NULL;
+		memset(session->last_stacks.at + had, 0, (thread + 1 - had) * sizeof(u32));
+		session->last_stacks.count = thread + 1;
+	}
+	return &session->last_stacks.at[thread];
+}
+
+static void on_sample(void *arg, const struct sample *sample, const struct sample_source *source)
+{
+	struct session *session = arg;
+	u32 process = process_of(session, source);
+	u32 thread = profile_thread(&session->profile, process, sample->tid, source->thread_name);
+
+	if (sample->kind == SAMPLE_SHARE) {
+		profile_share(&session->profile, thread, sample->weight);
+		return;
+	}
+	u32 *last = last_stack_of(session, thread);
+	if (!last) {
+		session->profile.bad = true;
+		return;
+	}
+	if (!(sample->flags & SAMPLE_REPEATED))
+		*last = naming_stack(session->naming, sample, source);
+	profile_add(&session->profile, thread, *last, sample->weight, sample->flags);
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static const char *mode_text(enum engine_mode mode)
+{
+	static const char *const texts[] = { [MODE_CPU] = "cpu",
+					     [MODE_WALL] = "wall",
+					     [MODE_LOCK] = "gvl" };
+	return texts[mode];
+}
+
+static struct session *session_new(const struct session_options *options, struct err *err)
+{
+	struct session *session = calloc(1, sizeof *session);
+
+	if (!session || !profile_init(&session->profile) ||
+	    !(session->naming = naming_new(&session->profile.names))) {
+		if (session)
+			profile_free(&session->profile);
+		free(session);
+		err_no_memory(err);
+		return NULL;
+	}
+	session->own_cpu_ns = clock_own_cpu_ns();
+	session->profile.mode = mode_text(options->run.mode);
+	session->profile.hz = options->run.hz;
+	session->profile.start_unix_ns = clock_read_ns(CLOCK_REALTIME);
+	session->profile.title = session->title;
+	session->target.proc_fd = -1;
+	return session;
+}
+
+struct session *session_start(const struct session_options *options, struct err *err)
+{
+	struct engine_options run = options->run;
+
+	run.may_start |= options->spawned;
+	struct session *session = session_new(options, err);
+	if (!session)
+		return NULL;
+	session->engine = engine_named(options->engine ? options->engine : "reader");
+	if (!session->engine) {
+		err_set(err, ERR_USAGE, "there is no engine \"%s\"", options->engine);
+		session_free(session);
+		return NULL;
+	}
+	if (!target_open(&session->target, options->pid, err)) {
+		session_free(session);
+		return NULL;
+	}
+	read_title(session);
+	session->run = session->engine->open(&session->target, &run, err);
+	if (!session->run) {
+		session_free(session);
+		return NULL;
+	}
+	return session;
+}
+
+bool session_run(struct session *session, u64 until_ns, struct err *err)
+{
+	return session->engine->pump(session->run, until_ns, on_sample, session, err);
+}
+
+const struct profile *session_profile(struct session *session)
+{
+	struct profile *profile = &session->profile;
+
+	session->engine->quality(session->run, &profile->quality);
+	profile->quality.unnamed = naming_unnamed(session->naming);
+	profile->quality.own_cpu_ns = clock_own_cpu_ns() - session->own_cpu_ns;
+	profile->duration_ns = profile->quality.end_ns - profile->quality.begin_ns;
+	profile->bad |= profile->names.bad;
+	return profile;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	if (session->run)
+		session->engine->close(session->run);
+	if (session->target.proc_fd >= 0)
+		target_close(&session->target);
+	naming_free(session->naming);
+	profile_free(&session->profile);
+	vec_free(&session->last_stacks);
+	free(session);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * session.h - one run: target, engine, names and profile, from start to Ctrl-C. */
+#pragma once
+#include "engines/engine.h"
+#include "profile/profile.h"
+
+struct session; /* opaque */
+
+struct session_options {
+	u32 pid;
+	const char *engine; /* NULL: the best that can run here */
+	struct engine_options run;
+	/* The pid is a child of ours that waits to be released before its exec (session/spawn.h):
+	 * a process without a runtime is then no error but not started yet. */
+	bool spawned;
+};
+
+struct session *session_start(const struct session_options *options, struct err *err);
+/* Samples until `until_ns`, an interrupt or the end of the last process (false, ERR_NO_PROCESS). */
+bool session_run(struct session *session, u64 until_ns, struct err *err);
+/* The profile so far; valid until session_free. Quality is up to date. */
+const struct profile *session_profile(struct session *session);
+void session_free(struct session *session);
