@@ -257,6 +257,8 @@ static void sample(struct bench *bench, enum method method)
 			held = look(bench, false);
 		break;
 	default:
+		while (bench->pause.late_count)
+			pause_settle(&bench->pause);
 		held = pause_take(&bench->pause, bench->thread->tid, &signal) == PAUSE_STOPPED;
 		if (held) {
 			look(bench, true);

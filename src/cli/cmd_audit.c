@@ -32,11 +32,11 @@ static const struct option_row rows[] = {
 #undef AT
 
 /* The figures of one side, in the order of both forms. */
-#define AUDIT_FIGURES(X)                                  \
-	X(attempts, "attempts", false)                    \
-	X(complete, "complete", true)                     \
-	X(moving, "moving", true)                         \
-	X(failed, "failed", true)                         \
+#define AUDIT_FIGURES(X)               \
+	X(attempts, "attempts", false) \
+	X(complete, "complete", true)  \
+	X(moving, "moving", true)      \
+	X(failed, "failed", true)      \
 	X(impossible, "impossible", true)
 
 static double part(u64 count, u64 whole)
@@ -74,10 +74,10 @@ static void write_text(const struct audit_result *result, struct out *out)
 	say_foreign(out, strings[result->runtime].text, strings[result->runtime].length);
 	outf(out, "), %s\n\n", value_duration_text(result->duration_ns, number));
 	outf(out, "%-12s%12s%11s%12s\n", "", "stopped", "", "not stopped");
-#define X(field, text, with_part)                                               \
-	outf(out, "%-12s", text);                                               \
-	write_figure(out, stopped->field, stopped->attempts, with_part);        \
-	write_figure(out, unstopped->field, unstopped->attempts, with_part);    \
+#define X(field, text, with_part)                                            \
+	outf(out, "%-12s", text);                                            \
+	write_figure(out, stopped->field, stopped->attempts, with_part);     \
+	write_figure(out, unstopped->field, unstopped->attempts, with_part); \
 	out_text(out, "\n");
 	AUDIT_FIGURES(X)
 #undef X
@@ -85,7 +85,7 @@ static void write_text(const struct audit_result *result, struct out *out)
 	outf(out, "distance of shares: %.2f points, of which chance alone makes %.2f: %s\n",
 	     100 * result->distance, 100 * result->noise,
 	     result->distance <= result->noise ? "no difference can be seen" :
-					       "not stopping changes the picture");
+						 "not stopping changes the picture");
 	if (result->natives.count)
 		out_text(out, "\nwhere the thread was when a read did not hold:\n");
 	for (u32 i = 0; i < result->natives.count; i++) {
@@ -117,7 +117,8 @@ static void write_json(const struct audit_result *result, struct out *out)
 	json_object(&json, NULL);
 	json_number(&json, "pid", result->pid);
 	json_bytes(&json, "title", strings[result->title].text, strings[result->title].length);
-	json_bytes(&json, "runtime", strings[result->runtime].text, strings[result->runtime].length);
+	json_bytes(&json, "runtime", strings[result->runtime].text,
+		   strings[result->runtime].length);
 	json_number(&json, "duration_ns", result->duration_ns);
 	json_side(&json, "stopped", &result->side[AUDIT_STOPPED]);
 	json_side(&json, "unstopped", &result->side[AUDIT_UNSTOPPED]);
@@ -149,18 +150,20 @@ static int run(void *options_given, int rest_count, char **rest)
 	char text[32];
 
 	if (rest_count)
-		return say_usage("audit", "what is \"%.80s\"? Give the process with -p PID", rest[0]);
+		return say_usage("audit", "what is \"%.80s\"? Give the process with -p PID",
+				 rest[0]);
 	if (!given->pid)
 		return say_usage("audit", "of what? Give -p PID");
 	signals_watch(0);
-	say_note("sampling process %u for %s, stopped and not stopped in turn; Ctrl-C ends it early",
-		 given->pid, value_duration_text(given->duration_ns, text));
+	say_note(
+		"sampling process %u for %s, stopped and not stopped in turn; Ctrl-C ends it early",
+		given->pid, value_duration_text(given->duration_ns, text));
 	if (!audit_run(&audit, &result, &err))
 		return say_failure("audit", &err);
 	int code = EXIT_FAILED;
 	if (!result.side[AUDIT_STOPPED].attempts || !result.side[AUDIT_UNSTOPPED].attempts) {
-		err_set(&err, ERR_BAD_DATA, "process %u has hardly run: there is nothing to compare",
-			given->pid);
+		err_set(&err, ERR_BAD_DATA,
+			"process %u has hardly run: there is nothing to compare", given->pid);
 		say_failure("audit", &err);
 	} else if (!out_open_file(&out, "-", &err)) {
 		say_failure("audit", &err);

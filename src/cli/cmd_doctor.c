@@ -135,8 +135,8 @@ static void json_patient(struct json *json, const struct patient *patient)
 	if (patient->described)
 		json_bytes(json, "runtime", patient->runtime.text, patient->runtime.length);
 	else
-		json_text(json, "error", patient->open ? patient->runtime_err.text :
-							 patient->target_err.text);
+		json_text(json, "error",
+			  patient->open ? patient->runtime_err.text : patient->target_err.text);
 	json_end(json);
 }
 
@@ -181,7 +181,8 @@ static int run(void *options_given, int rest_count, char **rest)
 	struct out out;
 
 	if (rest_count)
-		return say_usage("doctor", "what is \"%.80s\"? Give a process with -p PID", rest[0]);
+		return say_usage("doctor", "what is \"%.80s\"? Give a process with -p PID",
+				 rest[0]);
 	if (!out_open_file(&out, "-", &err))
 		return say_failure("doctor", &err);
 	if (given->pid)

@@ -176,7 +176,8 @@ static int run(void *options_given, int rest_count, char **rest)
 	struct out out;
 
 	if (rest_count)
-		return say_usage("dump", "what is \"%.80s\"? Give the process with -p PID", rest[0]);
+		return say_usage("dump", "what is \"%.80s\"? Give the process with -p PID",
+				 rest[0]);
 	if (!given->pid)
 		return say_usage("dump", "of what? Give -p PID");
 	if (!dump_take(&dump, given->pid, (enum engine_pause)given->pause, &err))
@@ -185,7 +186,8 @@ static int run(void *options_given, int rest_count, char **rest)
 		say_warning("%s", string_at(&dump, dump.warning)->text);
 	int code = EXIT_FAILED;
 	if (!has_wanted(&dump, given->thread)) {
-		err_set(&err, ERR_BAD_DATA, "process %u has no thread %.80s", given->pid, given->thread);
+		err_set(&err, ERR_BAD_DATA, "process %u has no thread %.80s", given->pid,
+			given->thread);
 		say_failure("dump", &err);
 	} else if (!out_open_file(&out, "-", &err)) {
 		say_failure("dump", &err);

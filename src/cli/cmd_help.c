@@ -40,8 +40,9 @@ const struct command help_command = {
 	.name = "help",
 	.summary = "say all about a command",
 	.usage = "[--man] [COMMAND]",
-	.details = "Without a command, says what sonde is and lists its commands. The short form is "
-		   "sonde COMMAND -h.",
+	.details =
+		"Without a command, says what sonde is and lists its commands. The short form is "
+		"sonde COMMAND -h.",
 	.options = rows,
 	.options_size = sizeof(struct help_options),
 	.words = command_list,

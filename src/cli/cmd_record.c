@@ -127,15 +127,19 @@ static bool check(struct recording *r, int rest_count, char **rest, struct err *
 	const struct record_options *given = r->given;
 
 	if (rest_count && given->pid)
-		return err_set(err, ERR_USAGE, "either a process (-p %u) or a command (%.80s), not both",
+		return err_set(err, ERR_USAGE,
+			       "either a process (-p %u) or a command (%.80s), not both",
 			       given->pid, rest[0]);
 	if (!rest_count && !given->pid)
-		return err_set(err, ERR_USAGE, "of what? Give -p PID, or a command: sonde record ruby app.rb");
+		return err_set(err, ERR_USAGE,
+			       "of what? Give -p PID, or a command: sonde record ruby app.rb");
 	if (given->pid && given->pid == (u32)getpid())
 		return err_set(err, ERR_USAGE, "-p/--pid: %u is sonde itself", given->pid);
 	if (given->engine && !engine_named(given->engine))
-		return err_set(err, ERR_USAGE, "-e/--engine: there is no engine \"%.80s\"; sonde --version "
-			       "lists them", given->engine);
+		return err_set(err, ERR_USAGE,
+			       "-e/--engine: there is no engine \"%.80s\"; sonde --version "
+			       "lists them",
+			       given->engine);
 	if (rest_count)
 		r->command = rest;
 	return record_output_choose(&r->output, given->output, given->format, err);
@@ -165,7 +169,8 @@ static bool start_command(struct recording *r, struct err *err)
 	if (r->given->tape_dir && !make_tape_dir(r->given->tape_dir, &identity, err))
 		return false;
 	identity.drop &= !r->given->keep_root;
-	return !r->command || spawn_start(&r->spawn, r->command, &identity, signals_inherited(), err);
+	return !r->command ||
+	       spawn_start(&r->spawn, r->command, &identity, signals_inherited(), err);
 }
 
 static bool attach(struct recording *r, struct err *err)
@@ -201,7 +206,8 @@ static int exec_failed(struct recording *r, struct err *err)
 {
 	const char *name = r->command[0];
 	int code = err->code != ERR_SYSTEM ? EXIT_PROFILER :
-		   err->errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+		   err->errnum == ENOENT   ? EXIT_NOT_FOUND :
+					     EXIT_NOT_RUNNABLE;
 
 	err_wrap(err, "%.200s", name);
 	if (code == EXIT_NOT_FOUND && is_number(name))
@@ -244,7 +250,8 @@ static bool should_stop(struct recording *r, bool going, const struct err *err, 
 		say_warning("stopped: %s", err->text);
 	} else if (number) {
 		say_note("stopped: %s", number == SIGINT  ? "Ctrl-C" :
-					number == SIGTERM ? "SIGTERM" : "SIGHUP");
+					number == SIGTERM ? "SIGTERM" :
+							    "SIGHUP");
 	} else if (clock_now_ns() >= end_ns) {
 		say_note("stopped: the time is over");
 	} else {
@@ -297,8 +304,9 @@ static int write_profile(struct recording *r)
 	if (!profile_total_count(profile)) {
 		record_output_abandon(&r->output);
 		say_warning("not one sample was taken, so nothing is written%s",
-			    profile->quality.processes ? "" :
-			    ": no process of it has run a language that sonde knows");
+			    profile->quality.processes ?
+				    "" :
+				    ": no process of it has run a language that sonde knows");
 		return r->gone ? EXIT_GONE : EXIT_FAILED;
 	}
 	if (profile->bad)

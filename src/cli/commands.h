@@ -3,12 +3,12 @@
 #pragma once
 #include "cli/command.h"
 
-#define COMMANDS(C)   \
-	C(record)     \
-	C(dump)       \
-	C(doctor)     \
-	C(audit)      \
-	C(help)       \
+#define COMMANDS(C) \
+	C(record)   \
+	C(dump)     \
+	C(doctor)   \
+	C(audit)    \
+	C(help)     \
 	C(completion)
 
 extern const struct command *const commands[];

@@ -55,8 +55,8 @@ static void write_quoted(struct out *out, const char *text, const char *escaped)
 static void write_command_names(struct out *out)
 {
 	for (u32 i = 0; i < command_count; i++)
-		outf(out, "%s%s%s%s", i ? " " : "", commands[i]->name, commands[i]->alias ? " " : "",
-		     commands[i]->alias ? commands[i]->alias : "");
+		outf(out, "%s%s%s%s", i ? " " : "", commands[i]->name,
+		     commands[i]->alias ? " " : "", commands[i]->alias ? commands[i]->alias : "");
 }
 
 static void write_case_label(struct out *out, const struct command *command)
@@ -67,8 +67,7 @@ static void write_case_label(struct out *out, const struct command *command)
 
 /* --- bash ------------------------------------------------------------------ */
 
-static void bash_value(struct out *out, const struct command *command,
-		       const struct option_row *row)
+static void bash_value(struct out *out, const struct command *command, const struct option_row *row)
 {
 	if (!row->value)
 		return;
@@ -226,8 +225,9 @@ static void write_fish(struct out *out)
 {
 	const struct option_row *row;
 
-	out_text(out, "# fish completion for sonde, made by: sonde completion fish\n"
-		      "complete -c sonde -f -n __fish_use_subcommand -l version -d 'say the version'\n");
+	out_text(out,
+		 "# fish completion for sonde, made by: sonde completion fish\n"
+		 "complete -c sonde -f -n __fish_use_subcommand -l version -d 'say the version'\n");
 	for (u32 i = 0; i < command_count; i++) {
 		outf(out, "complete -c sonde -f -n __fish_use_subcommand -a %s -d '",
 		     commands[i]->name);

@@ -104,7 +104,8 @@ void help_short(const struct command *command, struct out *out)
 	for (u32 i = 0; (row = options_row(command, i)) != NULL; i++)
 		if (!row->synonym && row->kind != OPTION_IGNORED)
 			write_option(out, command, row);
-	outf(out, "\nMore: sonde help%s%s\n", is_top ? " COMMAND" : " ", is_top ? "" : command->name);
+	outf(out, "\nMore: sonde help%s%s\n", is_top ? " COMMAND" : " ",
+	     is_top ? "" : command->name);
 }
 
 void help_each_paragraph(const char *details, struct out *out, help_paragraph_fn *fn)

@@ -5,6 +5,7 @@
  * would begin with a dot or a quote is guarded by "\&": those begin requests. */
 #include "cli/help.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,8 +127,10 @@ void help_man(const struct command *command, struct out *out)
 	bool is_top = command == &top_command;
 	const char *name = is_top ? "" : command->name;
 
-	outf(out, ".TH SONDE%s%s 1 \"\" \"sonde %s\" \"sonde\"\n", is_top ? "" : "\\-", name,
-	     SONDE_VERSION);
+	out_text(out, ".TH SONDE");
+	for (const char *at = name; *at; at++)
+		outf(out, "%s%c", at == name ? "\\-" : "", toupper((unsigned char)*at));
+	outf(out, " 1 \"\" \"sonde %s\" \"sonde\"\n", SONDE_VERSION);
 	outf(out, ".SH NAME\nsonde%s%s \\- %s\n", is_top ? "" : "\\-", name, command->summary);
 	outf(out, ".SH SYNOPSIS\n.B sonde%s%s\n", is_top ? "" : " ", name);
 	roff_text(out, command->usage);

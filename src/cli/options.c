@@ -40,8 +40,8 @@ static u32 own_rows(const struct command *command)
 const struct option_row *options_row(const struct command *command, u32 index)
 {
 	u32 own = own_rows(command);
-	const struct option_row *row =
-		index < own ? &command->options[index] : &options_common[index - own];
+	const struct option_row *row = index < own ? &command->options[index] :
+						     &options_common[index - own];
 
 	return index < own + COUNT_OF(options_common) && row->name ? row : NULL;
 }
@@ -221,7 +221,9 @@ bool options_parse(const struct command *command, int argc, char **argv, void *o
 	parsed->help = common.help;
 	parsed->rest = optind;
 	if (common.debug && !log_configure(common.debug))
-		return err_set(err, ERR_USAGE, "--debug: \"%.80s\" names an unknown domain; "
-			       "try --debug=all", common.debug);
+		return err_set(err, ERR_USAGE,
+			       "--debug: \"%.80s\" names an unknown domain; "
+			       "try --debug=all",
+			       common.debug);
 	return true;
 }

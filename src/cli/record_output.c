@@ -22,8 +22,8 @@ enum {
 static const struct {
 	const char *name, *ours;
 } foreign_formats[] = {
-	{ "flamegraph", "html" }, { "collapsed", "folded" }, { "raw", "folded" },
-	{ "speedscope", NULL },   { "callgrind", NULL },     { "chrometrace", NULL },
+	{ "flamegraph", "html" }, { "collapsed", "folded" },   { "raw", "folded" },
+	{ "speedscope", NULL },   { "callgrind", NULL },       { "chrometrace", NULL },
 	{ "summary", NULL },      { "summary_by_line", NULL },
 };
 
@@ -73,9 +73,11 @@ static bool is_swapped(const char *path, const char *format, struct err *err)
 
 	if (!path_is_format && !format_is_path)
 		return false;
-	err_set(err, ERR_USAGE, "-o is the file and -f the format, the other way round than in rbspy: "
-		"did you mean \"-o %.80s%s%.40s\"?", format_is_path ? format : "FILE",
-		path_is_format ? " -f " : "", path_is_format ? path : "");
+	err_set(err, ERR_USAGE,
+		"-o is the file and -f the format, the other way round than in rbspy: "
+		"did you mean \"-o %.80s%s%.40s\"?",
+		format_is_path ? format : "FILE", path_is_format ? " -f " : "",
+		path_is_format ? path : "");
 	return true;
 }
 
@@ -99,8 +101,10 @@ bool record_output_choose(struct record_output *output, const char *path, const 
 	if (!output->exporter && format)
 		return unknown_format(format, err);
 	if (!output->exporter)
-		return err_set(err, ERR_USAGE, "-o/--output: the end of \"%.200s\" names no format; "
-			       "end it in .html, .folded or .pb.gz, or give -f", path);
+		return err_set(err, ERR_USAGE,
+			       "-o/--output: the end of \"%.200s\" names no format; "
+			       "end it in .html, .folded or .pb.gz, or give -f",
+			       path);
 	bool is_text = !strcmp(output->exporter->name, "folded");
 	if (path && !strcmp(path, "-") && !is_text && isatty(STDOUT_FILENO))
 		return err_set(err, ERR_USAGE, "-o/--output: %s is not for a terminal; name a file",
@@ -173,8 +177,8 @@ static bool output_failed(const struct record_output *output, struct err *err)
 
 bool record_output_open(struct record_output *output, u32 pid, struct err *err)
 {
-	if (!output->chosen && !fresh_name("", pid, output->exporter->extension, output->path,
-					   sizeof output->path))
+	if (!output->chosen &&
+	    !fresh_name("", pid, output->exporter->extension, output->path, sizeof output->path))
 		return err_set(err, ERR_SYSTEM, "cannot find a free name here; give one with -o");
 	if (!out_open_file(&output->out, output->path, err))
 		return output_failed(output, err);

@@ -14,7 +14,7 @@ struct record_output {
 	struct out out;
 	char path[RECORD_PATH_MAX]; /* "-": standard output */
 	bool open;
-	bool chosen;    /* the user named it, and it is replaced; else the name is a new one */
+	bool chosen; /* the user named it, and it is replaced; else the name is a new one */
 };
 
 /* The format by -f, else by the end of the name, else html; NULL for what was not given.  Format

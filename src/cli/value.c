@@ -53,8 +53,8 @@ static const struct {
 	const char *name;
 	u64 ns;
 } duration_units[] = {
-	{ "", NS_PER_S },    { "s", NS_PER_S },         { "ms", NS_PER_MS },
-	{ "us", NS_PER_US }, { "m", 60 * NS_PER_S },    { "min", 60 * NS_PER_S },
+	{ "", NS_PER_S },         { "s", NS_PER_S },      { "ms", NS_PER_MS },
+	{ "us", NS_PER_US },      { "m", 60 * NS_PER_S }, { "min", 60 * NS_PER_S },
 	{ "h", 3600 * NS_PER_S },
 };
 

@@ -34,6 +34,7 @@ struct late_page {
 	u64 page;
 	u64 low, high; /* touched */
 	u32 first;     /* when, in reads of the walk */
+	bool holds;    /* something of it must hold still: it belongs to the body */
 };
 
 struct late_head {
@@ -69,7 +70,7 @@ struct plan {
 	struct late_head late_heads[LATE_HEADS_MAX];
 	u32 late_head_count;
 	VEC(struct mem_span) spans;
-	u32 last_hit;
+	u32 last_hit, last_once;
 	u32 reads; /* of this walk */
 	struct plan_stats stats;
 };
@@ -148,7 +149,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->set = set;
 	plan->still = still;
 	plan->in_body = plan->conflict = plan->motion = false;
-	plan->last_hit = plan->reads = 0;
+	plan->last_hit = plan->last_once = plan->reads = 0;
 	vec_clear(&plan->log);
 	vec_clear(&plan->late_pages);
 	table_clear(&plan->late_table);
@@ -249,7 +250,7 @@ static struct late_page *late_page_read(struct plan *plan, u64 page)
 	return &plan->late_pages.at[index];
 }
 
-static bool late_body_read(struct plan *plan, u64 addr, u8 *dst, u32 len)
+static bool late_body_read(struct plan *plan, u64 addr, u8 *dst, u32 len, enum mem_hold hold)
 {
 	while (len) {
 		u64 page = addr & ~(u64)(PAGE - 1);
@@ -264,6 +265,7 @@ static bool late_body_read(struct plan *plan, u64 addr, u8 *dst, u32 len)
 		size_t at = (size_t)(late - plan->late_pages.at) * PAGE + inside;
 		memcpy(dst, plan->late_bytes + at, part);
 		touch(&late->low, &late->high, addr, part);
+		late->holds |= hold == MEM_HOLDS;
 		addr += part;
 		dst += part;
 		len -= part;
@@ -300,6 +302,10 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 		return false;
 	struct plan_range *range = range_holding(plan->first_ranges.at, plan->first_ranges.count,
 						 &plan->last_hit, part, addr, len);
+	/* what steps only peek at, such as flags of objects that never change, is read once */
+	if (!range && part == PLAN_BODY && hold == MEM_DRIFTS)
+		range = range_holding(plan->first_ranges.at, plan->first_ranges.count,
+				      &plan->last_once, PLAN_ONCE, addr, len);
 	if (range) {
 		if (range->low > range->high)
 			range->first = plan->reads;
@@ -308,7 +314,7 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 		return true;
 	}
 	if (part == PLAN_BODY)
-		return late_body_read(plan, addr, dst, len);
+		return late_body_read(plan, addr, dst, len, hold);
 	return late_head_read(plan, part, addr, dst, len);
 }
 
@@ -420,7 +426,8 @@ static void learn_late(struct plan *plan)
 	for (u32 i = 0; i < plan->late_pages.count; i++) {
 		const struct late_page *late = &plan->late_pages.at[i];
 		if (late->low < late->high)
-			set_add(set, late->low, late->high, PLAN_BODY, late->first);
+			set_add(set, late->low, late->high, late->holds ? PLAN_BODY : PLAN_ONCE,
+				late->first);
 	}
 	set_arrange(set);
 }
@@ -489,7 +496,8 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 		const struct snapshot *copy = head ? &plan->head[0] : &plan->body[0];
 		memcpy(first, copy->bytes + range->offset + (read->addr - range->addr), read->len);
 	} else if (head ? !late_head_read(plan, read->part, read->addr, first, read->len) :
-			  !late_body_read(plan, read->addr, first, read->len)) {
+			  !late_body_read(plan, read->addr, first, read->len,
+						  MEM_HOLDS)) {
 		return false;
 	}
 	return !memcmp(first, again, read->len) && !memcmp(first, third, read->len);

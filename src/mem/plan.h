@@ -7,7 +7,7 @@
  *
  *	[once] [head] [body] [head] [body] [head]
  *
- *	once  what `begin` took with mem_peek: any instant will do
+ *	once  what was taken with mem_peek and lies apart from the rest: any instant will do
  *	head  what `begin` took with mem_read: the words that say where the stack is
  *	body  what the steps read: the frames
  *

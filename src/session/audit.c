@@ -22,7 +22,8 @@
 
 enum {
 	REFRESH_MS = 250, /* how often new threads are looked for */
-	CHECK_SLOTS = 16, /* how often, in deadlines, an idle process is asked whether it is there */
+	CHECK_SLOTS =
+		16, /* how often, in deadlines, an idle process is asked whether it is there */
 };
 
 struct auditing;
@@ -78,7 +79,8 @@ static bool side_init(struct auditing *all, enum audit_which which, u32 hz)
 
 	side->all = all;
 	side->note_pcs = !stopped;
-	side->options = (struct engine_options){ .hz = hz, .mode = MODE_CPU,
+	side->options = (struct engine_options){ .hz = hz,
+						 .mode = MODE_CPU,
 						 .pause = stopped ? PAUSE_ALWAYS : PAUSE_NEVER };
 	if (!attempt_init(&side->attempt, &side->options, &side->quality, rng_u64(&all->rng)))
 		return false;
@@ -114,7 +116,8 @@ static void sample_until(struct auditing *all, u64 end_ns)
 			return;
 		if (now < all->schedule.deadline_ns) {
 			clock_sleep_until(all->schedule.deadline_ns < end_ns ?
-						  all->schedule.deadline_ns : end_ns);
+						  all->schedule.deadline_ns :
+						  end_ns);
 			continue;
 		}
 		take_deadline(all);
@@ -144,8 +147,8 @@ static bool fill_result(struct auditing *all, struct err *err)
 	u64 impossible[AUDIT_SIDES] = { 0 };
 
 	if (!audit_find_impossible(&result->names, all->stacks, impossible) ||
-	    !audit_find_distance(&result->names, all->stacks, rng_u64(&all->rng),
-				 &result->distance, &result->noise))
+	    !audit_find_distance(&result->names, all->stacks, rng_u64(&all->rng), &result->distance,
+				 &result->noise))
 		return err_no_memory(err);
 	for (u32 i = 0; i < AUDIT_SIDES; i++)
 		fill_side(&all->side[i], impossible[i], &result->side[i]);
@@ -158,12 +161,12 @@ static void describe(struct auditing *all)
 	struct audit_result *result = all->result;
 	struct str text = { 0 };
 
-	str_addf(&text, "%.*s, %s", (int)sizeof all->target.comm, all->target.comm, all->target.exe);
+	str_addf(&text, "%.*s, %s", (int)sizeof all->target.comm, all->target.comm,
+		 all->target.exe);
 	result->title = names_string(&result->names, text.text, text.length);
 	str_clear(&text);
 	if (session_describe(result->pid, &text, NULL))
-		result->runtime = names_string(&result->names, text.text,
-					       strcspn(text.text, "\n"));
+		result->runtime = names_string(&result->names, text.text, strcspn(text.text, "\n"));
 	str_free(&text);
 }
 

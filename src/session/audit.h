@@ -17,7 +17,7 @@
 enum audit_which { AUDIT_STOPPED, AUDIT_UNSTOPPED, AUDIT_SIDES };
 
 struct audit_side {
-	u64 attempts;   /* looks at a running thread */
+	u64 attempts; /* looks at a running thread */
 	u64 complete;
 	u64 moving;     /* ended in [moving] */
 	u64 failed;     /* memory could not be read, or made no sense */

@@ -200,14 +200,15 @@ static double deal(const u64 *leaves, u32 count, u64 seed, u64 *half, u64 *rest)
 			rest_sum += rest[i];
 		}
 		differences[n] = half_sum && rest_sum ?
-					 variation(half, half_sum, rest, rest_sum, count) : 1;
+					 variation(half, half_sum, rest, rest_sum, count) :
+					 1;
 	}
 	qsort(differences, DEALS, sizeof differences[0], by_size);
 	return differences[DEALS_BELOW - 1];
 }
 
-bool audit_find_distance(const struct names *names, const audit_stacks stacks[AUDIT_SIDES], u64 seed,
-			 double *distance, double *noise)
+bool audit_find_distance(const struct names *names, const audit_stacks stacks[AUDIT_SIDES],
+			 u64 seed, double *distance, double *noise)
 {
 	u32 count = names->functions.count;
 	u64 *counts = calloc(4 * (size_t)count + 1, sizeof *counts);

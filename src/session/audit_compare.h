@@ -13,5 +13,5 @@ bool audit_count(audit_stacks *stacks, u32 stack);
 bool audit_find_impossible(const struct names *names, const audit_stacks stacks[AUDIT_SIDES],
 			   u64 out[AUDIT_SIDES]);
 /* Distance and noise, as audit.h has them; both 1 while a side has no sample. */
-bool audit_find_distance(const struct names *names, const audit_stacks stacks[AUDIT_SIDES], u64 seed,
-			 double *distance, double *noise);
+bool audit_find_distance(const struct names *names, const audit_stacks stacks[AUDIT_SIDES],
+			 u64 seed, double *distance, double *noise);

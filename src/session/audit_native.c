@@ -110,7 +110,8 @@ static void name_mapping(const struct audit_pcs *pcs, const struct target *targe
 
 static int by_count(const void *a, const void *b)
 {
-	u64 x = ((const struct audit_native *)a)->count, y = ((const struct audit_native *)b)->count;
+	u64 x = ((const struct audit_native *)a)->count,
+	    y = ((const struct audit_native *)b)->count;
 
 	return (x < y) - (x > y);
 }

@@ -6,23 +6,23 @@
 #include "sample/names.h"
 
 /* What a thread of the VM was doing. */
-#define DUMP_STATES(X)                     \
-	X(UNKNOWN, "unknown")              \
-	X(RUNNING, "running")              \
-	X(WAITING, "waiting for the GVL")  \
-	X(BLOCKED, "blocked")              \
+#define DUMP_STATES(X)                    \
+	X(UNKNOWN, "unknown")             \
+	X(RUNNING, "running")             \
+	X(WAITING, "waiting for the GVL") \
+	X(BLOCKED, "blocked")             \
 	X(GC, "GC")
 
 enum dump_state {
 #define X(name, text) DUMP_##name,
 	DUMP_STATES(X)
 #undef X
-	DUMP_STATE_COUNT,
+		DUMP_STATE_COUNT,
 };
 
 struct dump_thread {
-	u32 tid;   /* as this side sees it; 0: not on a native thread now */
-	u32 name;  /* string */
+	u32 tid;  /* as this side sees it; 0: not on a native thread now */
+	u32 name; /* string */
 	enum dump_state state;
 	u32 stack; /* of `names`: its location is the leaf, `outer` leads to the root */
 };

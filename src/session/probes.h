@@ -21,10 +21,10 @@ struct probe_result {
 };
 
 struct probe {
-	const char *name;       /* for programs: "read-child" */
-	const char *title;      /* "reading the memory of a child" */
+	const char *name;  /* for programs: "read-child" */
+	const char *title; /* "reading the memory of a child" */
 	const char *needed_for;
-	const char *grant;      /* what to do when it is missing */
+	const char *grant; /* what to do when it is missing */
 	void (*run)(struct probe_result *out);
 };
 

@@ -56,8 +56,8 @@ static void restore_dispositions(const struct spawn_signals *signals)
 /* Groups first, the user last: each needs what the next gives away. */
 static bool become(const struct spawn_identity *identity)
 {
-	bool grouped = identity->name[0] ? initgroups(identity->name, identity->gid) == 0
-					 : setgroups(1, &(gid_t){ identity->gid }) == 0;
+	bool grouped = identity->name[0] ? initgroups(identity->name, identity->gid) == 0 :
+					   setgroups(1, &(gid_t){ identity->gid }) == 0;
 
 	if (!grouped || setgid(identity->gid) != 0 || setuid(identity->uid) != 0)
 		return false;

@@ -10,10 +10,11 @@
  *	wchan      0.8-1.8   "0" when running, but also when refused, unknown or not built in
  *	stat       3.1       the state's letter, always, for everybody
  *
- * So the letter of stat is the answer, and schedstat saves reading it: a thread that slept, and
- * since before that answer was neither switched in nor charged any CPU time, cannot have run. Both
- * words count.  A thread that is woken while it goes to sleep is never switched out, so its count
- * stays; its time moves at the next tick. */
+ * So the letter of stat is the answer, and schedstat saves reading it, for as long as it reads as
+ * it did before that answer.  A thread that slept would have been switched in; one that ran is
+ * charged its CPU time when it is switched out, and at each tick.  Both words count: a thread that is
+ * woken while it goes to sleep is never switched out, so its count stays; its time moves at the
+ * next tick. */
 #include "target/proc.h"
 #include "target/target.h"
 
@@ -121,17 +122,14 @@ bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out
 
 enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target)
 {
-	struct thread_time time = {
-		0
-	}; /* 0 runs: not known, or a kernel without CONFIG_SCHED_INFO */
+	struct thread_time time = { 0 };
 	char text[PROC_TEXT_MAX];
 
-	if (probe->state == THREAD_SLEEPING || probe->state == THREAD_BLOCKED) {
-		if (!thread_probe_time(probe, &time))
-			return THREAD_GONE;
-		if (time.runs && time.runs == probe->time.runs && time.cpu_ns == probe->time.cpu_ns)
-			return probe->state;
-	}
+	if (!thread_probe_time(probe, &time))
+		return THREAD_GONE;
+	/* 0 runs: a kernel without CONFIG_SCHED_INFO */
+	if (time.runs && time.runs == probe->time.runs && time.cpu_ns == probe->time.cpu_ns)
+		return probe->state;
 	if (probe->stat_fd < 0)
 		probe->stat_fd = open_task_file(target, probe->tid, "stat");
 	if (probe->stat_fd < 0) /* gone, or no descriptor left */

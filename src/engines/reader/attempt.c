@@ -436,7 +436,8 @@ static void attempt_wall(struct attempt *attempt, struct reader_process *process
 		if (!thread->wanted)
 			continue;
 		bool in_turn = (i + process->rotation) % turns == 0;
-		if (in_turn && used_cpu(thread))
+		bool hot = thread->hot_until_ns > attempt->now_ns;
+		if (in_turn && !hot && used_cpu(thread))
 			thread->hot_until_ns = attempt->now_ns + TICK_NS;
 		if (!thread->sampled_ns || !thread->tid || thread->hot_until_ns > attempt->now_ns) {
 			thread->head_used = 0;

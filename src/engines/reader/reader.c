@@ -274,6 +274,17 @@ static void settle(struct run *run, u64 now)
 			account_epoch(run->processes.at[i], now, true, attempt_share, &run->attempt);
 }
 
+/* A thread that did not stop in time will stop when it gets its CPU, and must be let go at once. */
+static void sleep_until(struct run *run, u64 until_ns)
+{
+	while (run->attempt.pause.late_count && clock_now_ns() < until_ns) {
+		u64 soon = clock_now_ns() + NS_PER_MS / 4;
+		clock_sleep_until(soon < until_ns ? soon : until_ns);
+		pause_settle(&run->attempt.pause);
+	}
+	clock_sleep_until(until_ns);
+}
+
 static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
 {
 	run->attempt.fn = run->fn = fn;
@@ -290,9 +301,9 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		if (now >= run->schedule.deadline_ns)
 			take_deadline(run);
 		else
-			clock_sleep_until(run->schedule.deadline_ns < until_ns ?
-						  run->schedule.deadline_ns :
-						  until_ns);
+			sleep_until(run, run->schedule.deadline_ns < until_ns ?
+						 run->schedule.deadline_ns :
+						 until_ns);
 	}
 }
 

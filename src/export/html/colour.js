@@ -10,7 +10,17 @@ const LANGUAGES = {
 	python: { label: 'Python', hue: 142, c: { label: "Python's C functions", hue: 178 } },
 	native: { label: 'Native', hue: 212 },
 	kernel: { label: 'Kernel', hue: 268 },
-	'':     { label: 'Notes on the reading', grey: true },
+	'':     { label: 'Marks', grey: true },
+};
+
+/* What a frame says that is no code; sample/frame.h. */
+const MARKS = {
+	'[moving]': 'the frames here changed while they were read',
+	'(starting)': 'the thread or its VM had no stack yet',
+	'(garbage collection)': 'on top of the stack that caused it',
+	'[native]': 'a thread that no runtime knows',
+	'[truncated]': 'outer frames could not be read, or were too many',
+	'[unreadable]': 'nothing of the stack could be read',
 };
 
 function kindOf(language, flags) {

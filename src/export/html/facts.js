@@ -14,6 +14,7 @@ function plural(n, word, words = `${word}s`) {
 }
 
 function timeText(ns) {
+	if (!ns) return '0 s';
 	const [scale, unit] = ns >= 1e9 ? [1e9, 's'] : ns >= 1e6 ? [1e6, 'ms'] : [1e3, '\u00b5s'];
 	const value = ns / scale;
 	return `${value >= 100 ? countText(Math.round(value)) : value.toPrecision(3)} ${unit}`;
@@ -79,7 +80,7 @@ function lossFigure(facts) {
 	const looks = `of ${plural(facts.expected, 'look')}`;
 	if (!lost) return figure('0 lost', looks);
 	const words = causes.map(([, value, text]) => `${countText(value)}: ${text}`).join('; ');
-	return figure(`${countText(lost)} lost`, `${looks} (${words})`, true);
+	return figure(`${countText(lost)} lost`, `${looks} (${words})`, lost > 0.01 * facts.expected);
 }
 
 /* What a reader should know only when it happened. */
@@ -95,13 +96,14 @@ function qualityFigures(facts) {
 			`achieved of ${facts.hz} Hz asked for`, facts.taken < 0.95 * facts.expected));
 	list.push(lossFigure(facts));
 	const moving = of('moving');
-	list.push(figure(percentText(moving, of('samples')),
-		'[moving]: the innermost frames changed while they were read', moving > 0.05 * of('samples')));
+	list.push(figure(`${percentText(moving, of('samples'))} [moving]`,
+		'innermost frames changed while being read', moving > 0.05 * of('samples')));
 	for (const key of IF_ANY)
-		if (of(key)) list.push(figure(countText(of(key)), counts[key].words, true));
+		if (of(key))
+			list.push(figure(countText(of(key)), counts[key].words, of(key) > 0.01 * of('samples')));
 	if (facts.duration_ns)
-		list.push(figure(percentText(facts.own_cpu_ns, facts.duration_ns),
-			'of one core was the cost of sonde itself'));
+		list.push(figure(`${percentText(facts.own_cpu_ns, facts.duration_ns)} of a core`,
+			'was the cost of sonde itself'));
 	return list;
 }
 

@@ -236,6 +236,10 @@ function apply() {
 
 /* ---- details of a frame ---- */
 
+function kindText({ kind, name }) {
+	return kind.grey && Object.hasOwn(MARKS, name) ? MARKS[name] : kind.label;
+}
+
 function tipLines(node) {
 	const { key, total, self } = flame.tree, label = key[node] < 0 ? flame.root : flame.labels[key[node]];
 	const share = (value) => `${percentText(value, shown.whole)}, ${amountText(value)}`;
@@ -244,7 +248,7 @@ function tipLines(node) {
 		['span', shorten(label.where || label.path || '', 600)],
 		['span', `total ${share(total[node])}`],
 		['span', `self ${share(self[node])}`],
-		['small', key[node] < 0 ? '' : label.kind.label],
+		['small', key[node] < 0 ? '' : kindText(label)],
 	].filter(([, text]) => text);
 }
 

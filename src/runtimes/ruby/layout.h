@@ -59,9 +59,8 @@ struct ruby_layout {
 
 enum ruby_field {
 #define X(type, member) RUBY_##type##_##member,
-	RUBY_LAYOUT(X)
+	RUBY_LAYOUT(X) RUBY_FIELD_COUNT,
 #undef X
-	RUBY_FIELD_COUNT,
 };
 
 /* What a walker may ask; never a version. */
@@ -118,6 +117,7 @@ struct ruby_env {
 
 enum ruby_frame_type {
 	RUBY_TYPE_MASK = 0x7fff0001,
+	RUBY_TYPE_METHOD = 0x11110001,
 	RUBY_TYPE_TOP = 0x44440001,
 	RUBY_TYPE_CFUNC = 0x55550001,
 	RUBY_TYPE_IFUNC = 0x66660001, /* its iseq slot holds no iseq */
@@ -128,6 +128,13 @@ enum ruby_frame_flags {
 	RUBY_FRAME_BMETHOD = 0x40,
 	RUBY_ENV_LOCAL = 0x2,
 	RUBY_ENV_ESCAPED = 0x4, /* lives on the heap */
+};
+
+/* The beginning of struct rb_iseq_constant_body. */
+struct ruby_body {
+	u32 type;    /* enum ruby_iseq_type */
+	u32 size;    /* words */
+	u64 encoded; /* the instructions */
 };
 
 /* RBasic.flags: the type, for an imemo its own type, and where user flags begin. */

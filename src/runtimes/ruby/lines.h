@@ -4,12 +4,6 @@
 #include "mem/mem.h"
 #include "runtimes/ruby/layout.h"
 
-struct ruby_body {
-	u32 type;    /* enum iseq_type */
-	u32 size;    /* words */
-	u64 encoded; /* the instructions */
-};
-
 /* rb_iseq_t -> its body, when it is an iseq. */
 bool ruby_read_body(const struct mem *mem, u64 iseq, u64 *body_addr, struct ruby_body *body);
 u32 ruby_first_line(const struct mem *mem, const struct ruby_state *state, u64 body_addr);

@@ -42,6 +42,12 @@ RUBY_WALKER bool ruby_address_ok(u64 addr)
 	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
 }
 
+/* Words of an object that never change while it lives: valid for the walk's generation. */
+RUBY_WALKER bool ruby_peek_constant(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_peek(mem, addr, dst, len);
+}
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 /* The head of every thread, up to and with ec and nt. */
@@ -323,30 +329,6 @@ RUBY_WALKER bool ruby_frame_ok(const struct walk *walk, const struct ruby_contro
 	return !frame->iseq || ruby_address_ok(frame->iseq);
 }
 
-/* Is what lies in the innermost frame one frame, or leftovers of an earlier call? */
-RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_control_frame *frame)
-{
-	struct {
-		u64 flags, wrapper, body;
-	} iseq;
-	struct {
-		u32 type, size;
-		u64 encoded;
-	} body;
-
-	if (!frame->iseq)
-		return !frame->pc;
-	if (!mem_peek(mem, frame->iseq, &iseq, sizeof iseq) || !ruby_address_ok(iseq.body))
-		return false;
-	if ((iseq.flags & RUBY_T_MASK) != RUBY_T_IMEMO)
-		return false;
-	u64 type = iseq.flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
-	if (type != RUBY_IMEMO_ISEQ)
-		return !frame->pc;
-	return !frame->pc || (mem_peek(mem, iseq.body, &body, sizeof body) &&
-			      frame->pc - body.encoded <= (u64)body.size * 8);
-}
-
 /* The imemo type of an object: 0 when it is none. */
 RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, u64 value, u64 *type)
 {
@@ -355,11 +337,39 @@ RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, u64 value, u64 *type)
 	*type = 0;
 	if (!ruby_address_ok(value))
 		return true;
-	if (!mem_peek(mem, value, &flags, 8))
+	if (!ruby_peek_constant(mem, value, &flags, 8))
 		return false;
 	if ((flags & RUBY_T_MASK) == RUBY_T_IMEMO)
 		*type = flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
 	return true;
+}
+
+/* Is what lies in the innermost frame one frame, or leftovers of an earlier call? Its pc is in its
+ * iseq, the iseq is of the kind that the environment says, and that stands above the caller's sp. */
+RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_state *state, u64 at,
+				     const struct ruby_control_frame *frame,
+				     const struct ruby_env *env)
+{
+	struct ruby_body body;
+	u64 type, caller_sp, body_addr;
+	u32 kind = env->flags & RUBY_TYPE_MASK;
+
+	if (!mem_peek(mem, at + state->at.frame_size + 8, &caller_sp, 8) ||
+	    (!(env->flags & RUBY_ENV_ESCAPED) && frame->ep < caller_sp + 16))
+		return false;
+	if (!ruby_imemo_type(mem, frame->iseq ? frame->iseq : env->me_cref, &type))
+		return false;
+	if (!frame->iseq)
+		return !frame->pc && (kind != RUBY_TYPE_CFUNC || type == RUBY_IMEMO_MENT);
+	if (kind == RUBY_TYPE_IFUNC || !frame->pc)
+		return !frame->pc;
+	if (type != RUBY_IMEMO_ISEQ ||
+	    !ruby_peek_constant(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
+	    !ruby_address_ok(body_addr) ||
+	    !ruby_peek_constant(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
+		return false;
+	return (kind == RUBY_TYPE_METHOD) == (body.type == RUBY_ISEQ_TYPE_METHOD) &&
+	       frame->pc - body.encoded <= (u64)body.size * 8;
 }
 
 /* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
@@ -382,8 +392,9 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u6
 	if (!ruby_imemo_type(mem, entry, &type))
 		return false;
 	/* $~ and $_ push the entry aside, behind a special-variables object. */
-	if (type == RUBY_IMEMO_SVAR && (!mem_peek(mem, entry + RUBY_SVAR_ME_CREF, &entry, 8) ||
-					!ruby_imemo_type(mem, entry, &type)))
+	if (type == RUBY_IMEMO_SVAR &&
+	    (!ruby_peek_constant(mem, entry + RUBY_SVAR_ME_CREF, &entry, 8) ||
+	     !ruby_imemo_type(mem, entry, &type)))
 		return false;
 	if (type == RUBY_IMEMO_MENT)
 		*owner = entry;
@@ -407,7 +418,7 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 			  ruby_read_env(mem, frame.ep, &env) && ruby_frame_ok(walk, &frame, &env);
 		walk->cursor += state->at.frame_size;
 		if (leaf && (state->facts & RUBY_FILLS_LATE) &&
-		    !(ok && ruby_leaf_is_filled(mem, &frame))) {
+		    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env))) {
 			walk->flags |= WALK_TOP_UNSET;
 			continue;
 		}

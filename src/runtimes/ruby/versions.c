@@ -23,7 +23,8 @@ enum {
 
 /* clang-format off */
 static const struct version_row rows[] = {
-	{ 2, 5, 9, RUBY_FILLS_LATE | OLD_STRINGS, {
+	{ .major = 2, .minor = 5, .last_patch = 9,
+	  .facts = RUBY_FILLS_LATE | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 72,
 		.thread_vm = 24, .thread_ec = 32, .thread_native = 72, .thread_status = 80,
 		.thread_name = 560,
@@ -32,7 +33,8 @@ static const struct version_row rows[] = {
 		.frame_size = 48,
 		.body_insns = 112, .body_insns_size = 200, .body_local_iseq = 144,
 		.insn_size = 12, .insn_line = 4, .string_embedded = 16, .id_last_operator = 166 } },
-	{ 2, 6, 10, RUBY_FILLS_LATE | OLD_STRINGS, {
+	{ .major = 2, .minor = 6, .last_patch = 10,
+	  .facts = RUBY_FILLS_LATE | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 56,
 		.thread_vm = 24, .thread_ec = 32, .thread_native = 72, .thread_status = 80,
 		.thread_ready = 88, .thread_name = 512,
@@ -42,7 +44,8 @@ static const struct version_row rows[] = {
 		.body_insns = 120, .body_insns_size = 136, .body_succinct = 144,
 		.body_local_iseq = 176, .insn_size = 8, .string_embedded = 16,
 		.id_last_operator = 164 } },
-	{ 2, 7, 8, RUBY_FILLS_LATE | OLD_STRINGS, {
+	{ .major = 2, .minor = 7, .last_patch = 8,
+	  .facts = RUBY_FILLS_LATE | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 56,
 		.thread_vm = 24, .thread_ec = 32, .thread_native = 72, .thread_status = 80,
 		.thread_ready = 88, .thread_name = 520,
@@ -52,7 +55,8 @@ static const struct version_row rows[] = {
 		.body_insns = 120, .body_insns_size = 136, .body_succinct = 144,
 		.body_local_iseq = 176, .insn_size = 8, .string_embedded = 16,
 		.id_last_operator = 168 } },
-	{ 3, 0, 7, RUBY_HAS_RACTORS | OLD_STRINGS, {
+	{ .major = 3, .minor = 0, .last_patch = 7,
+	  .facts = RUBY_HAS_RACTORS | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 56,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 40, .thread_native = 80,
 		.thread_status = 88, .thread_ready = 96, .thread_name = 544,
@@ -63,7 +67,8 @@ static const struct version_row rows[] = {
 		.body_insns = 120, .body_insns_size = 136, .body_succinct = 144,
 		.body_local_iseq = 176, .insn_size = 8, .string_embedded = 16,
 		.id_last_operator = 168 } },
-	{ 3, 1, 7, RUBY_HAS_RACTORS | OLD_STRINGS, {
+	{ .major = 3, .minor = 1, .last_patch = 7,
+	  .facts = RUBY_HAS_RACTORS | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 40, .thread_native = 80,
 		.thread_tid = 88, .thread_status = 92, .thread_ready = 104, .thread_name = 352,
@@ -74,7 +79,8 @@ static const struct version_row rows[] = {
 		.body_insns = 120, .body_insns_size = 136, .body_succinct = 144,
 		.body_local_iseq = 176, .insn_size = 12, .string_embedded = 16,
 		.id_last_operator = 169 } },
-	{ 3, 2, 11, RUBY_HAS_RACTORS, {
+	{ .major = 3, .minor = 2, .last_patch = 11,
+	  .facts = RUBY_HAS_RACTORS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 112, .thread_ready = 56, .thread_name = 304,
@@ -86,7 +92,8 @@ static const struct version_row rows[] = {
 		.body_insns = 112, .body_insns_size = 128, .body_succinct = 136,
 		.body_local_iseq = 168, .insn_size = 12, .string_embedded = 24,
 		.id_last_operator = 169 } },
-	{ 3, 3, 12, RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, {
+	{ .major = 3, .minor = 3, .last_patch = 12,
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 240, .thread_ready = 72, .thread_name = 432,
@@ -99,7 +106,8 @@ static const struct version_row rows[] = {
 		.body_local_iseq = 168, .insn_size = 12, .class_path = 152, .class_attached = 128,
 		.class_super = 16, .class_singleton = 12, .string_embedded = 24,
 		.id_last_operator = 169 } },
-	{ 3, 4, 10, RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, {
+	{ .major = 3, .minor = 4, .last_patch = 10,
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 240, .thread_ready = 72, .thread_name = 448,
@@ -112,7 +120,8 @@ static const struct version_row rows[] = {
 		.body_local_iseq = 168, .insn_size = 12, .class_path = 152, .class_attached = 128,
 		.class_super = 16, .class_singleton = 13, .string_embedded = 24,
 		.id_last_operator = 170 } },
-	{ 4, 0, 6, RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, {
+	{ .major = 4, .minor = 0, .last_patch = 6,
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 248, .thread_ready = 72, .thread_name = 448,

@@ -58,7 +58,8 @@ static void wrapping(void **state)
 	help_wrap(&out, "  -q", "a bb\n  ccc", 10);
 	help_wrap(&out, "  a head that is too long", "text", 10);
 	help_wrap(&out, "", "", 0);
-	static const char wanted[] = "  -q      a bb ccc\n  a head that is too long\n          text\n\n";
+	static const char wanted[] =
+		"  -q      a bb ccc\n  a head that is too long\n          text\n\n";
 	assert_int_equal(out.used, sizeof wanted - 1);
 	assert_memory_equal(out.buffer, wanted, out.used);
 	out_close(&out, NULL);
@@ -67,8 +68,8 @@ static void wrapping(void **state)
 /* man(7): a line that begins with a dot is a request, and only these are meant. */
 static void man_pages_hold_only_requests_that_are_meant(void **state)
 {
-	static const char *const requests[] = { ".TH ", ".SH ", ".SS ", ".TP\n", ".PP\n", ".B ",
-						".BR ", ".nf\n", ".fi\n" };
+	static const char *const requests[] = { ".TH ", ".SH ", ".SS ",  ".TP\n", ".PP\n",
+						".B ",  ".BR ", ".nf\n", ".fi\n" };
 	(void)state;
 
 	for (u32 i = 0; i <= command_count; i++) {
@@ -107,7 +108,8 @@ static void bash_completes(const char *words, const char *wanted)
 	assert_true(out_close(&out, NULL));
 	snprintf(line, sizeof line,
 		 "bash -c 'set -e; . %s; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); "
-		 "_sonde; echo ${COMPREPLY[@]}'", path, words);
+		 "_sonde; echo ${COMPREPLY[@]}'",
+		 path, words);
 	FILE *bash = popen(line, "r");
 	assert_non_null(bash);
 	size_t length = fread(answer, 1, sizeof answer - 1, bash);

@@ -34,9 +34,10 @@ static void nesting_and_commas(void **state)
 	json_end(&json);
 	json_end(&json);
 	json_end(&json);
-	text_is(&out, "{\n  \"pid\": 42,\n  \"empty\": [],\n  \"list\": [\n    \"a\",\n    null,\n"
-		      "    {\n      \"x\": true,\n      \"y\": 0.500000,\n      \"z\": null\n    }\n"
-		      "  ]\n}\n");
+	text_is(&out,
+		"{\n  \"pid\": 42,\n  \"empty\": [],\n  \"list\": [\n    \"a\",\n    null,\n"
+		"    {\n      \"x\": true,\n      \"y\": 0.500000,\n      \"z\": null\n    }\n"
+		"  ]\n}\n");
 }
 
 #define REPLACED "\xef\xbf\xbd"
@@ -55,7 +56,9 @@ static void strings_are_escaped(void **state)
 		{ "a\0b", 3, "\"a\\u0000b\"" },
 		{ "\xc3\xa9", 2, "\"\xc3\xa9\"" },
 		{ "\xf0\x9f\x92\x8e", 4, "\"\xf0\x9f\x92\x8e\"" },
-		{ "x\xff" "y", 3, "\"x" REPLACED "y\"" },
+		{ "x\xff"
+		  "y",
+		  3, "\"x" REPLACED "y\"" },
 		{ "\xc3", 1, "\"" REPLACED "\"" },                           /* cut short */
 		{ "\xc0\xaf", 2, "\"" REPLACED REPLACED "\"" },              /* overlong "/" */
 		{ "\xed\xa0\x80", 3, "\"" REPLACED REPLACED REPLACED "\"" }, /* a surrogate */
@@ -85,7 +88,9 @@ static void every_code_point_is_judged_right(void **state)
 
 		for (u32 i = length - 1, rest = c; i > 0; i--, rest >>= 6)
 			text[i] = (char)(0x80 | (rest & 0x3f));
-		text[0] = (char)((length == 2 ? 0xc0 : length == 3 ? 0xe0 : 0xf0) |
+		text[0] = (char)((length == 2 ? 0xc0 :
+				  length == 3 ? 0xe0 :
+						0xf0) |
 				 c >> 6 * (length - 1));
 		assert_int_equal(utf8_length(text, length), good ? length : 0);
 		assert_int_equal(utf8_length(text, length - 1), 0);

@@ -20,7 +20,8 @@ static const struct option_row rows[] = {
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns), .text = "" },
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output), .text = "" },
 	{ 0, "mode", "MODE", OPTION_CHOICE, AT(mode), .choices = "cpu,wall,gvl", .text = "" },
-	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always", .text = "" },
+	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
+	  .text = "" },
 	{ 'q', "quiet", NULL, OPTION_FLAG, AT(quiet), .text = "" },
 	{ 'Q', "quick", NULL, OPTION_FLAG, AT(quick), .text = "" },
 	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), 0, .text = "" },
@@ -31,9 +32,13 @@ static const struct option_row rows[] = {
 #undef AT
 
 static const struct sample_options defaults = { .hz = 99, .pause = 1 };
-static const struct command permuting = { .name = "t", .options = rows, .defaults = &defaults,
+static const struct command permuting = { .name = "t",
+					  .options = rows,
+					  .defaults = &defaults,
 					  .options_size = sizeof(struct sample_options) };
-static const struct command running = { .name = "t", .options = rows, .defaults = &defaults,
+static const struct command running = { .name = "t",
+					.options = rows,
+					.defaults = &defaults,
 					.options_size = sizeof(struct sample_options),
 					.takes_command = true };
 
@@ -63,10 +68,13 @@ static struct outcome parse(const struct command *command, const char *line)
 static void all_spellings_mean_the_same(void **state)
 {
 	static const char *const lines[] = {
-		"-p 42 -r 999 -d 5m -q", "-p42 -r999 -d5m -q",      "-qp42 -r 999 -d 5m",
+		"-p 42 -r 999 -d 5m -q",
+		"-p42 -r999 -d5m -q",
+		"-qp42 -r 999 -d 5m",
 		"--pid 42 --rate 999 --duration 5m --quiet",
 		"--pid=42 --rate=999 --duration=5m --quiet",
-		"--pi 42 --ra 999 --du 5m --quie", "-r 5 -p 42 -r 999 -d 5m -q",
+		"--pi 42 --ra 999 --du 5m --quie",
+		"-r 5 -p 42 -r 999 -d 5m -q",
 	};
 	(void)state;
 
@@ -135,7 +143,8 @@ static void errors_name_the_option_the_value_and_the_way_out(void **state)
 		{ "-r", "-r/--rate needs a value: HZ" },
 		{ "--duration", "-d/--duration needs a value: TIME" },
 		{ "-d 5x", "-d/--duration: \"5x\" is not a duration" },
-		{ "--mode wal", "--mode: \"wal\" is not one of cpu,wall,gvl: did you mean \"wall\"?" },
+		{ "--mode wal",
+		  "--mode: \"wal\" is not one of cpu,wall,gvl: did you mean \"wall\"?" },
 		{ "--ratee 5", "there is no option --ratee: did you mean --rate?" },
 		{ "--zzzzzz", "there is no option --zzzzzz" },
 		{ "--qui", "--qui could be any of --quiet, --quick" },

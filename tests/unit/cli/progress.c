@@ -51,9 +51,10 @@ static void last_line_names_the_causes(void **state)
 	q.unnamed = 1;
 	str_clear(&line);
 	progress_summarize(&q, 99, &line);
-	assert_string_equal(line.text, "1 sample in 12.5 s at 98.8 Hz, 1 thread of 2 processes; "
-				       "1,001 lost (1,000 late, 1 gone), 0.0 % moving, 7 truncated, "
-				       "1 frame unnamed; sonde used 0.3 % of a core");
+	assert_string_equal(line.text,
+			    "1 sample in 12.5 s at 98.8 Hz, 1 thread of 2 processes; "
+			    "1,001 lost (1,000 late, 1 gone), 0.0 % moving, 7 truncated, "
+			    "1 frame unnamed; sonde used 0.3 % of a core");
 	str_free(&line);
 }
 

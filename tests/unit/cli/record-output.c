@@ -23,7 +23,7 @@ static void format_by_option_then_by_name(void **state)
 		{ "-", NULL, "folded" },
 		{ "x.html", "folded", "folded" },
 		{ "x", "pprof", "pprof" },
-		{ "x", "flamegraph", "html" },  /* as rbspy and py-spy call it */
+		{ "x", "flamegraph", "html" }, /* as rbspy and py-spy call it */
 		{ "x", "collapsed", "folded" },
 		{ "x", "raw", "folded" },
 	};

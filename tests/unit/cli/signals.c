@@ -99,12 +99,9 @@ static void attached(void **state)
 		int status;
 		bool file_left;
 	} rows[] = {
-		{ interrupt_once, STOPPED, true },
-		{ interrupt_twice, 128 + SIGINT, false },
-		{ terminate, STOPPED, true },
-		{ hang_up, STOPPED, true },
-		{ hang_up_under_nohup, WENT_ON, true },
-		{ write_to_a_closed_pipe, WENT_ON, true },
+		{ interrupt_once, STOPPED, true },      { interrupt_twice, 128 + SIGINT, false },
+		{ terminate, STOPPED, true },           { hang_up, STOPPED, true },
+		{ hang_up_under_nohup, WENT_ON, true }, { write_to_a_closed_pipe, WENT_ON, true },
 	};
 	(void)state;
 

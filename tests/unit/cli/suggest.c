@@ -11,10 +11,11 @@ static void distance_counts_letters(void **state)
 		const char *a, *b;
 		u32 distance;
 	} rows[] = {
-		{ "", "", 0 },           { "dump", "dump", 0 },    { "", "dump", 4 },
-		{ "dmup", "dump", 1 },   { "dmp", "dump", 1 },     { "dumpp", "dump", 1 },
-		{ "damp", "dump", 1 },   { "recrod", "record", 1 }, { "abc", "xyz", 3 },
-		{ "kitten", "sitting", 3 },
+		{ "", "", 0 },         { "dump", "dump", 0 },
+		{ "", "dump", 4 },     { "dmup", "dump", 1 },
+		{ "dmp", "dump", 1 },  { "dumpp", "dump", 1 },
+		{ "damp", "dump", 1 }, { "recrod", "record", 1 },
+		{ "abc", "xyz", 3 },   { "kitten", "sitting", 3 },
 	};
 	(void)state;
 

@@ -154,8 +154,8 @@ static void noise_is_what_chance_does_nineteen_times_of_twenty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_pair_that_nobody_stopped_showed_is_impossible, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_pair_that_nobody_stopped_showed_is_impossible,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(deep_recursion_is_linear, setup, teardown),
 		cmocka_unit_test_setup_teardown(distance_is_half_the_sum_of_differences, setup,
 						teardown),

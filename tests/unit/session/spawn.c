@@ -177,8 +177,10 @@ static void it_waits_to_be_released(void **state)
 
 static void words_arrive_as_they_are(void **state)
 {
-	char *const argv[] = { self, (char *)"--report", (char *)"", (char *)"a b", (char *)"$x'\"*",
-			       (char *)"-p", (char *)"\xff", NULL };
+	char *const argv[] = {
+		self,         (char *)"--report", (char *)"", (char *)"a b", (char *)"$x'\"*",
+		(char *)"-p", (char *)"\xff",     NULL
+	};
 	struct str said = output_of(argv, &nobody_else, NULL);
 	(void)state;
 
@@ -212,7 +214,8 @@ static void signals_are_as_sonde_found_them(void **state)
 
 	assert_false(found.ignored >> SIGPIPE & 1);
 	assert_true(found.ignored >> SIGINT & 1);
-	snprintf(line, sizeof line, "ignored %llx usr1-blocked 0", (unsigned long long)found.ignored);
+	snprintf(line, sizeof line, "ignored %llx usr1-blocked 0",
+		 (unsigned long long)found.ignored);
 	assert_true(has_line(&said, line));
 	str_free(&said);
 }
