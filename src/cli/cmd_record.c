@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/quality_file.h"
 #include "cli/record_output.h"
 #include "cli/say.h"
 #include "cli/signals.h"
@@ -33,7 +34,7 @@ struct record_options {
 	u32 pid;
 	u32 hz;
 	u64 duration_ns; /* 0: no end */
-	const char *output, *format, *engine, *thread, *tape_dir;
+	const char *output, *format, *engine, *thread, *tape_dir, *quality;
 	u32 pause, mode; /* enum engine_pause, enum engine_mode */
 	bool threads, weights, quiet, no_children, keep_root;
 };
@@ -76,6 +77,8 @@ static const struct option_row rows[] = {
 	  .text = "how to sample (default: the best that can run here)" },
 	{ 0, "tape", "DIR", OPTION_TEXT, AT(tape_dir),
 	  .text = "also record what was read of the process, for bug reports" },
+	{ 0, "quality", "FILE", OPTION_TEXT, AT(quality),
+	  .text = "also write what was expected, taken and lost, as JSON" },
 	{ 'q', "quiet", NULL, OPTION_FLAG, AT(quiet), .text = "say nothing unless it goes wrong" },
 	{ 0, "no-drop-root", NULL, OPTION_FLAG, AT(keep_root),
 	  .text = "under sudo, run the command as root and not as the user who called sudo" },
@@ -106,7 +109,8 @@ struct recording {
 	struct record_output output;
 	struct spawn spawn;
 	struct session *session;
-	bool gone; /* the target has ended */
+	struct str line; /* how sonde was called, for the profile's details */
+	bool gone;       /* the target has ended */
 	bool warned;
 };
 
@@ -180,6 +184,7 @@ static bool attach(struct recording *r, struct err *err)
 		.pid = r->command ? (u32)r->spawn.pid : given->pid,
 		.engine = given->engine,
 		.spawned = r->command != NULL,
+		.command = r->line.text,
 		.run = {
 			.hz = given->hz,
 			.mode = (enum engine_mode)given->mode,
@@ -311,6 +316,10 @@ static int write_profile(struct recording *r)
 	}
 	if (profile->bad)
 		say_warning("sonde ran out of memory: samples are missing");
+	if (r->given->quality && !quality_file_write(r->given->quality, &profile->quality, &err)) {
+		say_failure("record", &err);
+		err = (struct err){ 0 };
+	}
 	if (record_output_write(&r->output, profile, &options, &size, &err)) {
 		say_result(r, &profile->quality, size);
 		return EXIT_OK;
@@ -331,30 +340,50 @@ static int wait_for_command(struct recording *r, int code)
 	return command_code ? command_code : code;
 }
 
+static void remember_line(struct recording *r)
+{
+	const struct record_options *given = r->given;
+
+	str_addf(&r->line, "sonde record -r %u", given->hz);
+	if (!r->command)
+		str_addf(&r->line, " -p %u", given->pid);
+	for (char **word = r->command; word && *word; word++)
+		str_addf(&r->line, "%s %s", word == r->command ? " --" : "", *word);
+}
+
+static int record(struct recording *r, int rest_count, char **rest)
+{
+	struct err err = { 0 };
+
+	say_set_quiet(r->given->quiet);
+	if (!check(r, rest_count, rest, &err) || !start_command(r, &err))
+		return failed(r, &err);
+	remember_line(r);
+	signals_watch(r->command ? r->spawn.pid : 0);
+	if (!attach(r, &err)) {
+		record_output_abandon(&r->output);
+		if (r->command)
+			spawn_abandon(&r->spawn);
+		return failed(r, &err);
+	}
+	if (r->command && !spawn_release(&r->spawn, &err)) {
+		session_free(r->session);
+		record_output_abandon(&r->output);
+		return exec_failed(r, &err);
+	}
+	sample(r);
+	int code = write_profile(r);
+	session_free(r->session);
+	return r->command ? wait_for_command(r, code) : code;
+}
+
 static int run(void *options_given, int rest_count, char **rest)
 {
 	struct recording r = { .given = options_given };
-	struct err err = { 0 };
+	int code = record(&r, rest_count, rest);
 
-	say_set_quiet(r.given->quiet);
-	if (!check(&r, rest_count, rest, &err) || !start_command(&r, &err))
-		return failed(&r, &err);
-	signals_watch(r.command ? r.spawn.pid : 0);
-	if (!attach(&r, &err)) {
-		record_output_abandon(&r.output);
-		if (r.command)
-			spawn_abandon(&r.spawn);
-		return failed(&r, &err);
-	}
-	if (r.command && !spawn_release(&r.spawn, &err)) {
-		session_free(r.session);
-		record_output_abandon(&r.output);
-		return exec_failed(&r, &err);
-	}
-	sample(&r);
-	int code = write_profile(&r);
-	session_free(r.session);
-	return r.command ? wait_for_command(&r, code) : code;
+	str_free(&r.line);
+	return code;
 }
 
 const struct command record_command = {

@@ -113,6 +113,8 @@ static u32 process_of(struct session *session, const struct sample_source *sourc
 	session->process = profile_process(&session->profile, target->pid, target->start_time,
 					   target->comm);
 	session->incarnation = source->incarnation;
+	if (target == &session->target) /* an exec has given it another command line */
+		read_title(session);
 	if (session->profile.processes.count > before)
 		add_mappings(session, target, session->process);
 	return session->process;
@@ -180,6 +182,7 @@ static struct session *session_new(const struct session_options *options, struct
 	session->profile.hz = options->run.hz;
 	session->profile.start_unix_ns = clock_read_ns(CLOCK_REALTIME);
 	session->profile.title = session->title;
+	session->profile.command = options->command;
 	session->target.proc_fd = -1;
 	return session;
 }

@@ -13,6 +13,7 @@ struct session_options {
 	/* The pid is a child of ours that waits to be released before its exec (session/spawn.h):
 	 * a process without a runtime is then no error but not started yet. */
 	bool spawned;
+	const char *command; /* how sonde was called, for the profile; NULL: not known; borrowed */
 };
 
 struct session *session_start(const struct session_options *options, struct err *err);

@@ -208,6 +208,12 @@ static bool look(struct attempt *attempt, struct reader_process *process,
 		attempt->no_memory = true;
 		return false;
 	}
+	/* nothing at all could be read: of a thread that is, or because the process is no more? */
+	if (attempt->look.stack.count == 1 && (result->flags & SAMPLE_FAULT) &&
+	    target_check(process->target) != TARGET_SAME) {
+		attempt->gone = true;
+		return false;
+	}
 	if (subject.tap)
 		tapes_end(&attempt->tapes, &subject, result, &attempt->look.stack);
 	if (!still)

@@ -32,6 +32,7 @@ struct attempt {
 	VEC(struct reader_thread *) looked_at;
 	VEC(u8) heads;
 	bool no_memory;
+	bool gone; /* the process ended or exec'd during the attempt */
 };
 
 bool attempt_init(struct attempt *attempt, const struct engine_options *options,

@@ -223,7 +223,8 @@ static bool has_floating_threads(const struct reader_process *process)
 static bool attempt_one(struct run *run, struct reader_process *process)
 {
 	struct quality *quality = &run->quality;
-	u64 samples = quality->samples, faults = quality->truncated;
+	struct attempt *attempt = &run->attempt;
+	u64 samples = quality->samples;
 	bool was_sampled = is_sampled(process);
 
 	try_attach(run, process);
@@ -238,19 +239,21 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 		attempt_starting(&run->attempt, process);
 	if (run->options.mode == MODE_CPU)
 		account_epoch(process, now, false, attempt_share, &run->attempt);
-	bool all_faults = quality->samples > samples &&
-			  quality->truncated - faults == quality->samples - samples;
-	bool idle_check = quality->samples == samples && run->schedule.slot % 16 == 0;
+	/* a process that never runs is never read: ask now and then */
+	bool ask = attempt->gone || (quality->samples == samples && run->schedule.slot % 16 == 0);
 	u32 pid = process->target->pid;
-	if (run->attempt.no_memory) {
-		quality->lost.no_memory++;
-		run->attempt.no_memory = false;
-	} else if ((all_faults || idle_check) && !still_there(run, process)) {
+	if (ask && !still_there(run, process)) {
 		quality->lost.gone++;
+		attempt->gone = false;
 		return false;
-	} else {
-		quality->taken++;
 	}
+	if (attempt->gone)
+		quality->lost.gone++;
+	else if (attempt->no_memory)
+		quality->lost.no_memory++;
+	else
+		quality->taken++;
+	attempt->gone = attempt->no_memory = false;
 	return process_of(run, pid) != NULL;
 }
 
