@@ -30,13 +30,20 @@ static const char *const method_names[] = { "once", "ends", "plan", "retry", "st
 
 /* Who may call whom. A stack is legal when each frame is its caller's callee. */
 static const char *const grammar[][2] = {
-	{ "", "<main>" },   { "<main>", "loop" },	{ "loop", "block in <main>" },
-	{ "block in <main>", "foo" }, { "foo", "bar" }, { "bar", "baz" },
-	{ "bar", "bob" },   { "baz", "map" },		{ "map", "succ" },
+	{ "", "<main>" },
+	{ "<main>", "loop" },
+	{ "loop", "block in <main>" },
+	{ "block in <main>", "foo" },
+	{ "foo", "bar" },
+	{ "bar", "baz" },
+	{ "bar", "bob" },
+	{ "baz", "map" },
+	{ "map", "succ" },
 };
 /* Leaves, from the root on: what shares are counted over. */
-static const char *const states[] = { "<main>", "loop", "block in <main>", "foo", "bar",
-				      "baz",	"map",	"succ",		   "bob" };
+static const char *const states[] = { "<main>", "loop", "block in <main>",
+				      "foo",    "bar",  "baz",
+				      "map",    "succ", "bob" };
 
 struct tally {
 	u64 attempts, complete, moving, wrong;
@@ -74,7 +81,8 @@ static const char *label_of(struct bench *bench, const struct frame *frame)
 	str_clear(&name.path);
 	if (!attached->runtime->name_frame(&bench->target.mem.mem, attached->state, frame, &name))
 		str_add_text(&name.label, "(unnamed)");
-	const char *method = strrchr(name.label.text, '#'); /* Array#map: the class says nothing here */
+	const char *method = strrchr(name.label.text,
+				     '#'); /* Array#map: the class says nothing here */
 	snprintf(cell->label, sizeof cell->label, "%s", method ? method + 1 : name.label.text);
 	cell->id = frame->id;
 	cell->owner = frame->owner;
@@ -282,7 +290,8 @@ static void report(const struct bench *bench)
 		double distance = 0;
 		for (u32 i = 0; i < COUNT_OF(states); i++) {
 			double d = (double)t->state[i] / (double)(t->complete + !t->complete) -
-				   (double)truth->state[i] / (double)(truth->complete + !truth->complete);
+				   (double)truth->state[i] /
+					   (double)(truth->complete + !truth->complete);
 			distance += d < 0 ? -d / 2 : d / 2;
 		}
 		printf("%-8s %9llu %8.2f%% %7.2f%% %10.1f %8.1f %8.2f%%  %s\n", method_names[m],
@@ -301,8 +310,8 @@ static void report(const struct bench *bench)
 			printf(" %8.2f%%", 100. * (double)bench->tally[m].state[i] /
 						   (double)(bench->tally[m].complete + 1));
 	}
-	printf("\n\n%-16s %9s %9s   on the stack at all, [moving] samples too\n", "total shares", "plan",
-	       "stopped");
+	printf("\n\n%-16s %9s %9s   on the stack at all, [moving] samples too\n", "total shares",
+	       "plan", "stopped");
 	for (u32 i = 0; i < COUNT_OF(states); i++)
 		printf("%-16s %8.2f%% %8.2f%%\n", states[i],
 		       100. * (double)bench->tally[PLAN].outer[i] /
@@ -337,7 +346,8 @@ int main(int argc, char **argv)
 	for (u64 i = 0; i < count; i++)
 		for (u32 m = 0; m < METHODS; m++) {
 			/* back to back, but not in step with the program's own period */
-			u64 until = clock_now_ns() + rng_below(&rng, hz ? 2 * NS_PER_S / hz : 10000);
+			u64 until = clock_now_ns() +
+				    rng_below(&rng, hz ? 2 * NS_PER_S / hz : 10000);
 			if (hz)
 				clock_sleep_until(until);
 			while (clock_now_ns() < until)

@@ -13,15 +13,21 @@
 
 enum {
 	PAGE = 4096,
-	/* A further iovec costs 0.32 us, as much as copying 3 KB twice: join what is this near. */
-	JOIN_GAP = 1024,
 	/* Room for a stack that is some frames deeper next time, within pages already read. */
 	SLACK = 256,
+	/* Ranges with heads of their own around them. */
+	SANDWICHED = 2,
 	TRIM_EVERY = 64,
 	RANGES_MAX = 256,
 	LATE_PAGES_MAX = 8192, /* 32 MiB: a VM stack of 100,000 frames */
 	LATE_HEADS_MAX = 16,
 	LATE_HEAD_MAX = 64,
+};
+
+/* A further iovec costs 0.32 us, as much as copying some 6 KB: what is this near is joined. The
+ * body is copied twice and compared. */
+static const u32 join_gap[PLAN_PARTS] = {
+	[PLAN_ONCE] = 4096, [PLAN_HEAD] = 1024, [PLAN_BODY] = 1024
 };
 
 struct logged {
@@ -56,8 +62,10 @@ struct plan {
 	/* The ranges that copy A (and B, when nothing was late) was fetched by. Learning changes
 	 * the set's ranges, so A keeps its own. */
 	VEC(struct plan_range) first_ranges;
-	struct snapshot once, head[3], body[2];
-	bool fetched;       /* the copies of first_ranges hold bytes */
+	struct snapshot once, heads, body[2], again,
+		first_head; /* heads: head_count copies, one after the other */
+	u32 head_count, head_size;
+	bool fetched; /* the copies of first_ranges hold bytes */
 	bool still;
 	bool in_body;
 	bool conflict;
@@ -95,20 +103,62 @@ static bool snapshot_reserve(struct snapshot *snapshot, size_t size)
 	return true;
 }
 
-static bool spans_add(struct plan *plan, enum plan_part part, struct snapshot *into)
+static bool span_add(struct plan *plan, const struct plan_range *range, u8 *bytes)
+{
+	return vec_push(&plan->spans,
+			(struct mem_span){ range->addr, bytes + range->offset, range->len });
+}
+
+static bool part_add(struct plan *plan, enum plan_part part, struct snapshot *into)
 {
 	const struct read_set *set = plan->set;
+	bool good = snapshot_reserve(into, set->part_bytes[part]);
 
-	if (!snapshot_reserve(into, set->part_bytes[part]))
+	for (u32 i = 0; good && i < set->ranges.count; i++)
+		if (set->ranges.at[i].part == part)
+			good = span_add(plan, &set->ranges.at[i], into->bytes);
+	return good;
+}
+
+static bool head_add(struct plan *plan)
+{
+	const struct read_set *set = plan->set;
+	size_t at = (size_t)plan->head_count * plan->head_size;
+	bool good = true;
+
+	for (u32 i = 0; good && i < set->ranges.count; i++)
+		if (set->ranges.at[i].part == PLAN_HEAD)
+			good = span_add(plan, &set->ranges.at[i], plan->heads.bytes + at);
+	plan->head_count++;
+	return good;
+}
+
+/* [head] [body 1] [head] [body 2] [head] [body 3...] [head]: each of the first ranges, where the leaf
+ * is, has a head right before and behind it; the rest share one. */
+static bool sandwich_add(struct plan *plan, struct snapshot *into)
+{
+	const struct read_set *set = plan->set;
+	u32 bodies = 0;
+
+	if (!snapshot_reserve(into, set->part_bytes[PLAN_BODY]))
 		return false;
 	for (u32 i = 0; i < set->ranges.count; i++) {
-		const struct plan_range *range = &set->ranges.at[i];
-		if (range->part == part &&
-		    !vec_push(&plan->spans, (struct mem_span){ range->addr, into->bytes + range->offset,
-							       range->len }))
+		if (set->ranges.at[i].part != PLAN_BODY)
+			continue;
+		if (bodies++ <= SANDWICHED && !head_add(plan))
+			return false;
+		if (!span_add(plan, &set->ranges.at[i], into->bytes))
 			return false;
 	}
-	return true;
+	return head_add(plan);
+}
+
+static bool begin_heads(struct plan *plan)
+{
+	plan->head_count = 0;
+	plan->head_size = plan->set->part_bytes[PLAN_HEAD];
+	vec_clear(&plan->spans);
+	return snapshot_reserve(&plan->heads, (size_t)plan->head_size * (SANDWICHED + 3));
 }
 
 static bool spans_read(struct plan *plan)
@@ -119,29 +169,21 @@ static bool spans_read(struct plan *plan)
 	return done == plan->spans.count;
 }
 
+/* The walker goes by the very first head: reading the target's memory slows it where it works,
+ * and a head that is read behind the body finds it where that made it linger (bench/torn: 4 points).
+ * The first copy of the body also brings everything into our caches, so that the sandwiches are
+ * quick. */
 static bool fetch_all(struct plan *plan)
 {
-	bool ready = true;
-
-	vec_clear(&plan->spans);
-	ready = ready && spans_add(plan, PLAN_ONCE, &plan->once);
-	ready = ready && spans_add(plan, PLAN_HEAD, &plan->head[0]);
-	ready = ready && spans_add(plan, PLAN_BODY, &plan->body[0]);
-	if (!plan->still) {
-		ready = ready && spans_add(plan, PLAN_HEAD, &plan->head[1]);
-		ready = ready && spans_add(plan, PLAN_BODY, &plan->body[1]);
-		ready = ready && spans_add(plan, PLAN_HEAD, &plan->head[2]);
-	}
-	return ready && spans_read(plan);
+	return begin_heads(plan) && head_add(plan) && part_add(plan, PLAN_BODY, &plan->body[0]) &&
+	       (plan->still || sandwich_add(plan, &plan->body[1])) &&
+	       part_add(plan, PLAN_ONCE, &plan->once) && spans_read(plan);
 }
 
 /* The second copy, when reads outside the plan were made: everything again. */
 static bool fetch_again(struct plan *plan)
 {
-	vec_clear(&plan->spans);
-	return spans_add(plan, PLAN_HEAD, &plan->head[1]) &&
-	       spans_add(plan, PLAN_BODY, &plan->body[1]) &&
-	       spans_add(plan, PLAN_HEAD, &plan->head[2]) && spans_read(plan);
+	return begin_heads(plan) && sandwich_add(plan, &plan->again) && spans_read(plan);
 }
 
 void plan_begin(struct plan *plan, struct read_set *set, bool still)
@@ -180,7 +222,8 @@ void plan_head_done(struct plan *plan)
 static struct plan_range *range_holding(struct plan_range *ranges, u32 count, u32 *hint,
 					enum plan_part part, u64 addr, u32 len)
 {
-	for (u32 n = 0, i = *hint < count ? *hint : 0; n < count; n++, i = i + 1 < count ? i + 1 : 0)
+	for (u32 n = 0, i = *hint < count ? *hint : 0; n < count;
+	     n++, i = i + 1 < count ? i + 1 : 0)
 		if (ranges[i].part == part && addr >= ranges[i].addr && len <= ranges[i].len &&
 		    addr - ranges[i].addr <= ranges[i].len - len) {
 			*hint = i;
@@ -202,22 +245,37 @@ static void touch(u64 *low, u64 *high, u64 addr, u32 len)
 		*high = addr + len;
 }
 
-/* The bytes of a planned read in each copy there is; equal when the thread stood still. */
+/* Do the bytes stand `at` in every head? */
+static bool heads_agree(const struct plan *plan, const u8 *bytes, u32 size, size_t at, u32 len)
+{
+	for (u32 i = 0; i < plan->head_count; i++)
+		if (memcmp(bytes, plan->heads.bytes + (size_t)i * size + at, len))
+			return false;
+	return true;
+}
+
+/* The bytes of a planned read; notes when its copies differ. */
 static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range, u64 addr, u32 len,
 			       enum mem_hold hold)
 {
 	size_t at = range->offset + (addr - range->addr);
+	const u8 *bytes;
+	bool same;
 
 	if (range->part == PLAN_ONCE)
 		return plan->once.bytes + at;
-	const struct snapshot *copies = range->part == PLAN_HEAD ? plan->head : plan->body;
-	u32 count = plan->still ? 1 : range->part == PLAN_HEAD ? 3 : 2;
-	for (u32 i = 1; i < count; i++)
-		if (memcmp(copies[0].bytes + at, copies[i].bytes + at, len)) {
-			plan->motion = true;
-			plan->conflict |= hold == MEM_HOLDS;
-		}
-	return copies[0].bytes + at;
+	if (range->part == PLAN_HEAD) {
+		bytes = plan->heads.bytes + at;
+		same = plan->still || heads_agree(plan, bytes, plan->head_size, at, len);
+	} else {
+		bytes = plan->body[0].bytes + at;
+		same = plan->still || !memcmp(plan->body[1].bytes + at, bytes, len);
+	}
+	if (!same) {
+		plan->motion = true;
+		plan->conflict |= hold == MEM_HOLDS;
+	}
+	return bytes;
 }
 
 static bool same_page(const void *owner, u32 item, const void *key)
@@ -244,7 +302,8 @@ static struct late_page *late_page_read(struct plan *plan, u64 page)
 	plan->stats.calls++;
 	if (mem_live_readv(plan->live, &span, 1) != 1)
 		return NULL;
-	if (!vec_push(&plan->late_pages, (struct late_page){ .page = page, .low = 1, .first = plan->reads }) ||
+	if (!vec_push(&plan->late_pages,
+		      (struct late_page){ .page = page, .low = 1, .first = plan->reads }) ||
 	    !table_add(&plan->late_table, table_hash(&page, sizeof page), index))
 		return NULL;
 	return &plan->late_pages.at[index];
@@ -321,8 +380,7 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
 {
 	struct plan *plan = (struct plan *)mem; /* created non-const by plan_new() */
-	enum plan_part part = plan->in_body ? PLAN_BODY :
-					      hold == MEM_HOLDS ? PLAN_HEAD : PLAN_ONCE;
+	enum plan_part part = plan->in_body ? PLAN_BODY : hold == MEM_HOLDS ? PLAN_HEAD : PLAN_ONCE;
 
 	plan->reads++;
 	return addr + len >= addr && part_read(plan, part, addr, dst, len, hold);
@@ -350,6 +408,15 @@ static int by_first_touch(const void *a, const void *b)
 	return by_address(a, b);
 }
 
+/* Near, and without a page between them that was never read: it may not be mapped. */
+static bool can_join(const struct plan_range *a, const struct plan_range *b)
+{
+	u64 end = a->addr + a->len;
+
+	return a->part == b->part && b->addr <= end + join_gap[a->part] &&
+	       b->addr / PAGE <= (end - 1) / PAGE + 1;
+}
+
 /* Joined where near, in the order of reading, with offsets. */
 static void set_arrange(struct read_set *set)
 {
@@ -360,8 +427,7 @@ static void set_arrange(struct read_set *set)
 	for (u32 i = 0; i < set->ranges.count; i++) {
 		struct plan_range *range = &set->ranges.at[i];
 		struct plan_range *before = kept ? &set->ranges.at[kept - 1] : NULL;
-		if (before && before->part == range->part &&
-		    range->addr <= before->addr + before->len + JOIN_GAP) {
+		if (before && can_join(before, range)) {
 			u64 end = range->addr + range->len;
 			if (end > before->addr + before->len)
 				before->len = (u32)(end - before->addr);
@@ -471,36 +537,48 @@ static void learn_touched(struct plan *plan)
 
 /* ---- the verdict ------------------------------------------------------------------------- */
 
-static const u8 *set_bytes(const struct plan *plan, const struct logged *read, const u8 *copy)
+/* The bytes that the walk took. */
+static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 {
-	u32 hint = 0;
-	const struct plan_range *range = range_holding(plan->set->ranges.at, plan->set->ranges.count,
-						       &hint, read->part, read->addr, read->len);
-	return range ? copy + range->offset + (read->addr - range->addr) : NULL;
+	struct plan_range *range = range_holding(plan->first_ranges.at, plan->first_ranges.count,
+						 &plan->last_hit, read->part, read->addr,
+						 read->len);
+
+	if (range) {
+		const u8 *copy = read->part == PLAN_HEAD ? plan->first_head.bytes :
+							   plan->body[0].bytes;
+		memcpy(out, copy + range->offset + (read->addr - range->addr), read->len);
+		return true;
+	}
+	return read->part == PLAN_HEAD ?
+		       late_head_read(plan, read->part, read->addr, out, read->len) :
+		       late_body_read(plan, read->addr, out, read->len, MEM_HOLDS);
 }
 
 static bool equal_again(struct plan *plan, const struct logged *read)
 {
-	u8 first[LATE_HEAD_MAX * 4];
-	bool head = read->part == PLAN_HEAD;
-	const u8 *again = set_bytes(plan, read, head ? plan->head[1].bytes : plan->body[1].bytes);
-	const u8 *third = head ? set_bytes(plan, read, plan->head[2].bytes) : again;
+	u8 taken[LATE_HEAD_MAX * 4];
+	u32 hint = 0;
+	const struct plan_range *range = range_holding(plan->set->ranges.at,
+						       plan->set->ranges.count, &hint, read->part,
+						       read->addr, read->len);
 
-	if (!again || read->len > sizeof first)
+	if (!range || read->len > sizeof taken || !taken_bytes(plan, read, taken))
 		return false;
-	plan->in_body = !head;
-	u32 index = plan->first_ranges.count;
-	struct plan_range *range = range_holding(plan->first_ranges.at, index, &plan->last_hit,
-						 read->part, read->addr, read->len);
-	if (range) {
-		const struct snapshot *copy = head ? &plan->head[0] : &plan->body[0];
-		memcpy(first, copy->bytes + range->offset + (read->addr - range->addr), read->len);
-	} else if (head ? !late_head_read(plan, read->part, read->addr, first, read->len) :
-			  !late_body_read(plan, read->addr, first, read->len,
-						  MEM_HOLDS)) {
+	size_t at = range->offset + (read->addr - range->addr);
+	if (read->part == PLAN_HEAD)
+		return heads_agree(plan, taken, plan->head_size, at, read->len);
+	return !memcmp(taken, plan->again.bytes + at, read->len);
+}
+
+/* The heads of the first fetch make room for those of the second. */
+static bool keep_first_head(struct plan *plan)
+{
+	if (!snapshot_reserve(&plan->first_head, plan->head_size))
 		return false;
-	}
-	return !memcmp(first, again, read->len) && !memcmp(first, third, read->len);
+	if (plan->head_size && plan->fetched)
+		memcpy(plan->first_head.bytes, plan->heads.bytes, plan->head_size);
+	return true;
 }
 
 enum plan_verdict plan_settle(struct plan *plan)
@@ -511,7 +589,7 @@ enum plan_verdict plan_settle(struct plan *plan)
 		if (plan->still)
 			return PLAN_HELD;
 		/* heads and frames of the first copy stay; the second covers every read made */
-		if (!fetch_again(plan)) {
+		if (!keep_first_head(plan) || !fetch_again(plan)) {
 			vec_clear(&plan->set->ranges);
 			plan->conflict = true;
 			return PLAN_MOVED;
@@ -557,8 +635,9 @@ void plan_free(struct plan *plan)
 	if (!plan)
 		return;
 	free(plan->once.bytes);
-	for (u32 i = 0; i < COUNT_OF(plan->head); i++)
-		free(plan->head[i].bytes);
+	free(plan->heads.bytes);
+	free(plan->first_head.bytes);
+	free(plan->again.bytes);
 	for (u32 i = 0; i < COUNT_OF(plan->body); i++)
 		free(plan->body[i].bytes);
 	free(plan->late_bytes);

@@ -5,17 +5,19 @@
  * What the last walk of a thread read (its read set) is the plan of the next: one
  * vectored read fetches
  *
- *	[once] [head] [body] [head] [body] [head]
+ *	[head] [body...] [head] [body 1] [head] [body 2] [head] [body 3...] [head] [once]
  *
  *	once  what was taken with mem_peek and lies apart from the rest: any instant will do
  *	head  what `begin` took with mem_read: the words that say where the stack is
  *	body  what the steps read: the frames
  *
- * and the walker then reads from it.  Every byte it takes with mem_read is compared
- * between the copies.  All equal: the stack stood still for the whole read, PLAN_HELD.
- * Heads alone are not enough: a frame can be popped and another pushed at its address
- * between two copies (measured: 0.03-14 % wrong); contents without the middle head,
- * 0.3 %; with it 0 of 180,000 (bench/torn).
+ * and the walker then reads from the first head and the first copy of the body.  Every byte
+ * it takes with mem_read is compared between the copies.  All equal: the stack stood still,
+ * PLAN_HELD.  Heads alone are not enough: a frame can be popped and another pushed at its
+ * address between two reads.  Contents alone are not either: the leftovers of a deeper stack
+ * are there to be read when the leaf is above them.  So the ranges that hold the leaf have a head
+ * right before and behind them: to show a wrong pair, the program would have to come up, go
+ * another way and be down again between these, 0.6 us (bench/torn has the figures).
  *
  * A read outside the plan is made at once, a page at a time, and everything is
  * then read a second time and compared: correct, but slower.  It is part of the plan
@@ -40,17 +42,17 @@ enum plan_part { PLAN_ONCE, PLAN_HEAD, PLAN_BODY, PLAN_PARTS };
 struct plan_range {
 	u64 addr;
 	u32 len;
-	u32 offset;     /* of its bytes in a snapshot of its part */
-	u64 low, high;  /* what was touched since the last trim; low > high: nothing */
+	u32 offset;    /* of its bytes in a snapshot of its part */
+	u64 low, high; /* what was touched since the last trim; low > high: nothing */
 	u32 part;
-	u32 first;      /* when the last walk touched it first, in reads: the order of fetching */
+	u32 first; /* when the last walk touched it first, in reads: the order of fetching */
 };
 
 /* What the walks of one thread read. All zero is valid and empty. One a thread. */
 struct read_set {
 	VEC(struct plan_range) ranges; /* in the order of fetching */
 	u32 part_bytes[PLAN_PARTS];
-	u32 walks;                     /* since the last trim */
+	u32 walks; /* since the last trim */
 };
 void read_set_free(struct read_set *set);
 

@@ -23,7 +23,8 @@ void tape_free(struct tape *tape)
 
 bool tape_add(struct tape *tape, u64 addr, const void *bytes, u32 len)
 {
-	if (tape->bytes.count > TAPE_MAX - len || !vec_grow(&tape->bytes, tape->bytes.count + len) ||
+	if (tape->bytes.count > TAPE_MAX - len ||
+	    !vec_grow(&tape->bytes, tape->bytes.count + len) ||
 	    !vec_push(&tape->reads, (struct tape_read){ addr, len, tape->bytes.count })) {
 		tape->bad = true;
 		return false;
@@ -57,7 +58,8 @@ static bool replay_read(const struct mem *mem, u64 addr, void *dst, u32 len, enu
 	(void)hold;
 	for (u32 i = 0; i < tape->reads.count; i++) {
 		const struct tape_read *read = &tape->reads.at[i];
-		if (addr >= read->addr && len <= read->len && addr - read->addr <= read->len - len) {
+		if (addr >= read->addr && len <= read->len &&
+		    addr - read->addr <= read->len - len) {
 			memcpy(dst, tape->bytes.at + read->at + (addr - read->addr), len);
 			return true;
 		}

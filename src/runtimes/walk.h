@@ -30,7 +30,8 @@ struct walk {
 enum walk_flags {
 	WALK_GC = 1 << 0,   /* the thread is collecting garbage: the engine puts MARK_GC on top */
 	WALK_LOCK = 1 << 1, /* the thread holds the VM's lock */
-	WALK_TOP_UNSET = 1 << 2, /* the innermost frame was published before it was filled (Ruby <= 2.7)
+	WALK_TOP_UNSET =
+		1 << 2, /* the innermost frame was published before it was filled (Ruby <= 2.7)
 				  * and left out: the engine puts MARK_MOVING in its place */
 };
 

@@ -21,16 +21,16 @@ struct name_string {
 };
 
 struct name_function {
-	u32 name, path;  /* strings; path 0 is unknown */
-	u32 language;    /* string: "ruby", "native", "kernel", "" for marks */
-	u32 first_line;  /* 0 is unknown */
-	u32 flags;       /* enum frame_flags: FRAME_C */
-	u32 image;       /* string: the file of native code, 0 otherwise */
+	u32 name, path; /* strings; path 0 is unknown */
+	u32 language;   /* string: "ruby", "native", "kernel", "" for marks */
+	u32 first_line; /* 0 is unknown */
+	u32 flags;      /* enum frame_flags: FRAME_C */
+	u32 image;      /* string: the file of native code, 0 otherwise */
 };
 
 struct name_location {
 	u32 function;
-	u32 line; /* 0 is unknown */
+	u32 line;    /* 0 is unknown */
 	u64 address; /* native: file offset address in function's image; else 0 */
 };
 

@@ -7,11 +7,11 @@
 #pragma once
 #include "base/types.h"
 
-#define QUALITY_LOSSES(X)                                                              \
-	X(late, "deadline passed while sonde was not running")                         \
-	X(unreadable, "memory could not be read")                                      \
-	X(gone, "the process ended or exec'd during the attempt")                      \
-	X(no_memory, "sonde ran out of memory")                                        \
+#define QUALITY_LOSSES(X)                                         \
+	X(late, "deadline passed while sonde was not running")    \
+	X(unreadable, "memory could not be read")                 \
+	X(gone, "the process ended or exec'd during the attempt") \
+	X(no_memory, "sonde ran out of memory")                   \
 	X(dropped, "a buffer was full")
 
 #define QUALITY_COUNTS(X)                                                              \
@@ -27,7 +27,8 @@
 	X(leftover, "managed frames without a native place")                           \
 	X(unprobed, "idle threads whose idleness was inferred from their stack alone") \
 	X(cpu_unshared_ns, "CPU nanoseconds of threads never seen running")            \
-	X(cpu_estimated_ns, "CPU nanoseconds estimated: the process ended before its clock was read") \
+	X(cpu_estimated_ns,                                                            \
+	  "CPU nanoseconds estimated: the process ended before its clock was read")    \
 	X(processes, "processes sampled")                                              \
 	X(threads, "threads sampled")
 
@@ -45,7 +46,7 @@ struct quality {
 	u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	u64 own_cpu_ns;
 	char engine[16];
-	char warning[200];    /* e.g. an unknown patch level */
+	char warning[200]; /* e.g. an unknown patch level */
 };
 
 static inline u64 quality_lost(const struct quality *q)

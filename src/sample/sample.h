@@ -25,14 +25,15 @@ enum sample_flags {
 	SAMPLE_TRUNCATED = 1 << 1, /* outer frames are missing: too deep, or unreadable */
 	SAMPLE_FAULT = 1 << 2,     /* a read failed on the way */
 	SAMPLE_STARTING = 1 << 3,
-	SAMPLE_PAUSED = 1 << 4,    /* the thread was stopped for it */
-	SAMPLE_UNPAID = 1 << 5,    /* weight comes later, by SAMPLE_SHARE */
-	SAMPLE_REPEATED = 1 << 6,  /* the thread has not run since its last sample: depth is 0 and the
+	SAMPLE_PAUSED = 1 << 4, /* the thread was stopped for it */
+	SAMPLE_UNPAID = 1 << 5, /* weight comes later, by SAMPLE_SHARE */
+	SAMPLE_REPEATED =
+		1 << 6, /* the thread has not run since its last sample: depth is 0 and the
 				    * frames are those of that sample */
 };
 
 struct sample {
-	u64 time_ns;    /* CLOCK_MONOTONIC */
+	u64 time_ns; /* CLOCK_MONOTONIC */
 	u64 weight;
 	u64 generation; /* of the runtime's addresses: equal means no frame id was reused between */
 	u32 pid;        /* as this side sees it */
@@ -40,8 +41,8 @@ struct sample {
 	u32 cpu;
 	u16 kind;
 	u16 flags;
-	u32 depth;      /* frames[0] is the leaf */
-	u32 leftover;   /* managed frames that found no native place (stitch.c) */
+	u32 depth;    /* frames[0] is the leaf */
+	u32 leftover; /* managed frames that found no native place (stitch.c) */
 	struct frame frames[];
 };
 

@@ -77,8 +77,9 @@ static void take_rounds(struct taking *taking)
 static enum dump_state state_of(const struct taking *taking, const struct reader_thread *thread,
 				const struct taken *taken)
 {
-	enum thread_run_state run = thread->tid ? target_thread_state(&taking->target, thread->tid) :
-						  THREAD_SLEEPING;
+	enum thread_run_state run = thread->tid ?
+					    target_thread_state(&taking->target, thread->tid) :
+					    THREAD_SLEEPING;
 
 	if (taken && taken->gc)
 		return DUMP_GC;

@@ -31,8 +31,8 @@ struct naming {
 	VEC(struct named) all;
 	struct table table;
 	struct tape witness;
-	VEC(u32) found;  /* item of `all`, a frame each of the present sample */
-	VEC(u32) stale;  /* items to be validated */
+	VEC(u32) found; /* item of `all`, a frame each of the present sample */
+	VEC(u32) stale; /* items to be validated */
 	VEC(struct mem_span) spans;
 	VEC(u8) again;
 	struct frame_name name;
@@ -128,8 +128,9 @@ static bool gather_witness(struct naming *naming, const struct named *named, u32
 	for (u32 i = 0; i < named->read_count; i++) {
 		const struct tape_read *read = &naming->witness.reads.at[named->first_read + i];
 		/* dst is an offset until the buffer's place is known */
-		if (!vec_push(&naming->spans,
-			      (struct mem_span){ read->addr, (void *)(uintptr_t)*bytes, read->len }))
+		if (!vec_push(
+			    &naming->spans,
+			    (struct mem_span){ read->addr, (void *)(uintptr_t)*bytes, read->len }))
 			return false;
 		*bytes += read->len;
 	}

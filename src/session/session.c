@@ -159,9 +159,9 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 
 static const char *mode_text(enum engine_mode mode)
 {
-	static const char *const texts[] = { [MODE_CPU] = "cpu",
-					     [MODE_WALL] = "wall",
-					     [MODE_LOCK] = "gvl" };
+	static const char *const texts[] = {
+		[MODE_CPU] = "cpu", [MODE_WALL] = "wall", [MODE_LOCK] = "gvl"
+	};
 	return texts[mode];
 }
 

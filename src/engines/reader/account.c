@@ -56,7 +56,8 @@ static void share_departed(struct reader_process *process, u64 left, share_fn *s
 		unpaid += process->departed.at[i].unpaid;
 	for (u32 i = 0; i < process->departed.count && unpaid; i++) {
 		const struct departed *departed = &process->departed.at[i];
-		u64 part = left / unpaid * departed->unpaid + left % unpaid * departed->unpaid / unpaid;
+		u64 part = left / unpaid * departed->unpaid +
+			   left % unpaid * departed->unpaid / unpaid;
 		share(arg, process, departed->tid, departed->name, part);
 		left -= part;
 		unpaid -= departed->unpaid;

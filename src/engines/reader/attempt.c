@@ -69,7 +69,8 @@ static u64 generation_now(const struct sample_source *source)
 
 	if (!thread || !thread->attached)
 		return 0;
-	thread->attached->runtime->begin(source->mem, thread->attached->state, thread->thread, &walk);
+	thread->attached->runtime->begin(source->mem, thread->attached->state, thread->thread,
+					 &walk);
 	return walk.generation;
 }
 
@@ -96,8 +97,8 @@ static bool sample_reserve(struct attempt *attempt, u32 depth)
 	if (attempt->sample && attempt->sample_room >= depth)
 		return true;
 	u32 room = depth < 64 ? 64 : depth + depth / 2;
-	struct sample *sample =
-		realloc(attempt->sample, sizeof *sample + room * sizeof sample->frames[0]);
+	struct sample *sample = realloc(attempt->sample,
+					sizeof *sample + room * sizeof sample->frames[0]);
 	if (!sample) {
 		attempt->no_memory = true;
 		return false;
@@ -122,9 +123,9 @@ static void emit(struct attempt *attempt, const struct reader_process *process,
 		 struct reader_thread *thread, const struct frame *frames, u32 depth,
 		 const struct look_result *result)
 {
-	static const u16 kinds[] = { [MODE_CPU] = SAMPLE_CPU,
-				     [MODE_WALL] = SAMPLE_WALL,
-				     [MODE_LOCK] = SAMPLE_LOCK };
+	static const u16 kinds[] = {
+		[MODE_CPU] = SAMPLE_CPU, [MODE_WALL] = SAMPLE_WALL, [MODE_LOCK] = SAMPLE_LOCK
+	};
 	u64 since = thread->sampled_ns ? thread->sampled_ns : attempt->now_ns - attempt->period_ns;
 
 	if (!sample_reserve(attempt, depth))
@@ -174,8 +175,7 @@ void attempt_share(void *arg, const struct reader_process *process, u32 tid, con
 
 static bool is_running(const struct reader_process *process, struct reader_thread *thread)
 {
-	return thread->tid &&
-	       thread_probe_state(&thread->probe, process->target) == THREAD_RUNNING;
+	return thread->tid && thread_probe_state(&thread->probe, process->target) == THREAD_RUNNING;
 }
 
 static void remember_head(struct reader_thread *thread, const struct reader_process *process)
@@ -489,7 +489,8 @@ void attempt_starting(struct attempt *attempt, struct reader_process *process)
 	attempt->now_ns = clock_now_ns();
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
-		if (!thread->wanted || (attempt->options->mode == MODE_CPU && !is_running(process, thread)))
+		if (!thread->wanted ||
+		    (attempt->options->mode == MODE_CPU && !is_running(process, thread)))
 			continue;
 		if (attempt->options->mode != MODE_LOCK)
 			emit_mark(attempt, process, thread, MARK_STARTING, SAMPLE_STARTING);

@@ -104,8 +104,8 @@ static bool put_held(struct look *look, const struct walk *walk, enum step end,
 			result->flags |= SAMPLE_FAULT;
 	if (end != STEP_DONE) {
 		result->flags |= SAMPLE_TRUNCATED | (end == STEP_FAULT ? SAMPLE_FAULT : 0);
-		good = good && put_mark(&look->stack,
-					first->count ? MARK_TRUNCATED : MARK_UNREADABLE);
+		good = good &&
+		       put_mark(&look->stack, first->count ? MARK_TRUNCATED : MARK_UNREADABLE);
 	}
 	result->complete = !result->flags;
 	return good;

@@ -24,19 +24,19 @@ struct look {
 struct look_subject {
 	const struct runtime *runtime;
 	const void *state;
-	u16 kind;            /* FRAME_MANAGED + index */
+	u16 kind; /* FRAME_MANAGED + index */
 	u64 thread;
-	u64 salt;            /* of the program: see calls.h */
+	u64 salt; /* of the program: see calls.h */
 	struct read_set *set;
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
-	bool still;          /* the thread is stopped */
+	bool still;            /* the thread is stopped */
 };
 
 struct look_result {
-	u16 flags;           /* enum sample_flags */
-	bool complete;       /* whole and proven */
-	bool lock;           /* the thread holds the VM's lock */
-	bool ran;            /* words changed between the copies: it ran while it was read */
+	u16 flags;     /* enum sample_flags */
+	bool complete; /* whole and proven */
+	bool lock;     /* the thread holds the VM's lock */
+	bool ran;      /* words changed between the copies: it ran while it was read */
 	u64 generation;
 	/* stack in look->stack, leaf first */
 };

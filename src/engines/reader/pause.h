@@ -19,11 +19,11 @@ enum pause_outcome {
 	PAUSE_STOPPED,
 	PAUSE_REFUSED, /* traced by somebody else, or no permission */
 	PAUSE_GONE,
-	PAUSE_LATE,    /* it did not stop in time (uninterruptible); pause_settle() lets it go later */
+	PAUSE_LATE, /* it did not stop in time (uninterruptible); pause_settle() lets it go later */
 };
 
 struct pause {
-	u32 late[16];  /* threads that are still to stop and be let go */
+	u32 late[16]; /* threads that are still to stop and be let go */
 	u32 late_count;
 	u32 own_child; /* our own child's pid: its exit is left for the caller to reap */
 	u64 stops, refused;
@@ -39,7 +39,7 @@ void pause_settle(struct pause *pause);
 
 /* A thread's last 64 unpaused attempts. */
 struct pause_history {
-	u64 moved;  /* a bit each, newest lowest */
+	u64 moved;   /* a bit each, newest lowest */
 	u8 attempts; /* at most 64 */
 };
 void pause_history_add(struct pause_history *history, bool moved);

@@ -98,8 +98,8 @@ static void name_thread(const struct reader_process *process, struct reader_thre
 	frame.kind = thread->attached->kind;
 	str_clear(&name.label);
 	str_clear(&name.path);
-	if (thread->attached->runtime->name_frame(&process->target->mem.mem, thread->attached->state,
-						  &frame, &name) &&
+	if (thread->attached->runtime->name_frame(&process->target->mem.mem,
+						  thread->attached->state, &frame, &name) &&
 	    name.label.length)
 		snprintf(thread->name, sizeof thread->name, "%s", name.label.text);
 	str_free(&name.label);
@@ -241,7 +241,8 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 	if (good) {
 		refresh.taken = calloc(refresh.all.count + 1, sizeof *refresh.taken);
 		if (refresh.all.count)
-			qsort(refresh.all.at, refresh.all.count, sizeof *refresh.all.at, by_inner_tid);
+			qsort(refresh.all.at, refresh.all.count, sizeof *refresh.all.at,
+			      by_inner_tid);
 		if (!refresh.taken || !refresh_all(&refresh))
 			good = err_no_memory(err);
 	}
@@ -326,7 +327,8 @@ bool process_attach(struct reader_process *process, struct err *err)
 			*err = first;
 		return false;
 	}
-	return err_set(err, ERR_NOT_MINE, "process %u (%s) runs %s, which holds no runtime that sonde knows",
+	return err_set(err, ERR_NOT_MINE,
+		       "process %u (%s) runs %s, which holds no runtime that sonde knows",
 		       target->pid, target->comm, target->exe);
 }
 

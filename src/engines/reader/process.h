@@ -19,14 +19,14 @@ struct attached {
 };
 
 struct reader_thread {
-	u32 tid;       /* 0: a VM thread on no native thread just now */
+	u32 tid; /* 0: a VM thread on no native thread just now */
 	u32 inner_tid;
-	u64 thread;    /* its address in the VM; 0: a thread that no runtime knows */
+	u64 thread; /* its address in the VM; 0: a thread that no runtime knows */
 	const struct attached *attached; /* NULL when `thread` is 0 */
 	char name[64];
-	u32 vm_state;  /* enum vm_thread_state at the last refresh */
-	bool wanted;   /* passes the thread filter */
-	bool present;  /* refresh: still there */
+	u32 vm_state; /* enum vm_thread_state at the last refresh */
+	bool wanted;  /* passes the thread filter */
+	bool present; /* refresh: still there */
 	struct read_set set;
 	struct pause_history history;
 	struct thread_probe probe;
@@ -38,8 +38,8 @@ struct reader_thread {
 	u32 unpaid;       /* samples since the last share */
 	u64 hot_until_ns; /* it used CPU lately: looked at in each attempt until then */
 	bool was_running;
-	u32 head_used;    /* bytes of `head`; 0: not known */
-	u8 head[64];      /* head words at the last look, to tell who moved */
+	u32 head_used; /* bytes of `head`; 0: not known */
+	u8 head[64];   /* head words at the last look, to tell who moved */
 };
 
 /* A thread that has ended and whose samples still wait for their weight. */
@@ -50,20 +50,20 @@ struct departed {
 
 struct reader_process {
 	struct target *target;
-	struct target owned;   /* children: target == &owned */
+	struct target owned; /* children: target == &owned */
 	u64 incarnation;
 	u64 program; /* the incarnation whose image it runs: a forked child's is its parent's */
 	u64 join_slot;
 	bool own_child;
-	bool born_here;        /* forked or exec'd under our eyes: CPU time is counted from 0 */
-	bool starting;         /* a runtime's image is mapped, its VM is not up yet */
-	bool shares_memory;    /* a vfork child before its exec: its stack is its parent's */
+	bool born_here;     /* forked or exec'd under our eyes: CPU time is counted from 0 */
+	bool starting;      /* a runtime's image is mapped, its VM is not up yet */
+	bool shares_memory; /* a vfork child before its exec: its stack is its parent's */
 	bool threads_changed;
-	u64 refresh_ns;        /* not before: a refresh costs, and threads can churn */
+	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
 	u64 attach_ns, attach_wait_ns;
 	VEC(struct attached *) attached;
 	VEC(struct reader_thread *) threads;
-	u32 rotation;          /* next idle thread to probe */
+	u32 rotation; /* next idle thread to probe */
 	/* account.h */
 	u64 cpu_ns, epoch_ns;
 	VEC(struct departed) departed;

@@ -81,8 +81,9 @@ static void try_attach(struct run *run, struct reader_process *process)
 	process_attach(process, &err);
 	u64 wait = process->attach_wait_ns ? process->attach_wait_ns * 2 :
 					     ATTACH_WAIT_FIRST_MS * NS_PER_MS;
-	process->attach_wait_ns =
-		wait < ATTACH_WAIT_MOST_MS * NS_PER_MS ? wait : ATTACH_WAIT_MOST_MS * NS_PER_MS;
+	process->attach_wait_ns = wait < ATTACH_WAIT_MOST_MS * NS_PER_MS ?
+					  wait :
+					  ATTACH_WAIT_MOST_MS * NS_PER_MS;
 	process->attach_ns = now + process->attach_wait_ns;
 	if (!was_sampled && is_sampled(process))
 		join(run, process);
@@ -142,8 +143,8 @@ static void end_process(struct run *run, struct reader_process *process)
 {
 	if (is_sampled(process)) {
 		if (run->options.mode == MODE_CPU)
-			account_ended(process, run->attempt.period_ns, attempt_share,
-				      &run->attempt, &run->quality);
+			account_ended(process, run->attempt.period_ns, attempt_share, &run->attempt,
+				      &run->quality);
 		leave(run, process);
 	}
 	for (u32 i = 0; i < run->processes.count; i++)
@@ -231,7 +232,8 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	if (!was_sampled)
 		return is_sampled(process) || still_there(run, process);
 	u64 now = clock_now_ns();
-	if (now >= process->refresh_ns && (process->threads_changed || has_floating_threads(process)))
+	if (now >= process->refresh_ns &&
+	    (process->threads_changed || has_floating_threads(process)))
 		refresh(run, process);
 	if (process->attached.count)
 		attempt_process(&run->attempt, process);
@@ -274,7 +276,8 @@ static void settle(struct run *run, u64 now)
 {
 	for (u32 i = 0; run->options.mode == MODE_CPU && i < run->processes.count; i++)
 		if (is_sampled(run->processes.at[i]))
-			account_epoch(run->processes.at[i], now, true, attempt_share, &run->attempt);
+			account_epoch(run->processes.at[i], now, true, attempt_share,
+				      &run->attempt);
 }
 
 /* A thread that did not stop in time will stop when it gets its CPU, and must be let go at once. */

@@ -13,8 +13,8 @@
 struct schedule {
 	u64 start_ns;
 	u64 period_ns;
-	u64 slot;        /* the next one to be taken */
-	u64 deadline_ns; /* of `slot` */
+	u64 slot;         /* the next one to be taken */
+	u64 deadline_ns;  /* of `slot` */
 	u64 following_ns; /* of `slot` + 1 */
 	struct rng rng;
 };

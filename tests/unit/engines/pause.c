@@ -199,7 +199,8 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_traced_is_refused),
 		cmocka_unit_test(history_decides_and_not_the_present_attempt),
 	};
-	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	if (shared == MAP_FAILED)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,8 @@ static void walk(struct fixture *f)
 	for (u64 i = top; i < FRAMES && !f->fault; i++) {
 		u64 pos;
 		u64 at = (u64)&f->stack->cells[i];
-		f->fault = !mem_read(mem, at, &f->ids[f->count], 8) || !mem_peek(mem, at + 8, &pos, 8);
+		f->fault = !mem_read(mem, at, &f->ids[f->count], 8) ||
+			   !mem_peek(mem, at + 8, &pos, 8);
 		f->count++;
 	}
 }

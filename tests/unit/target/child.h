@@ -143,6 +143,27 @@ static inline void wait_a_little(struct patience *patience)
 	nanosleep(&ms, NULL);
 }
 
+/* In a process that `parent` has forked: dies with it, even if it is dead already. */
+static inline void child_die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+}
+
+/* A process of the child's own, which waits for its parent's end. */
+static inline pid_t child_fork_idle(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0) {
+		child_die_with(parent);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
 /* Says it is ready and does nothing until it is killed. */
 static inline void child_idle(struct child *self)
 {

@@ -21,8 +21,8 @@ static void spin(struct child *child)
 static void wait_for_vfork(struct child *child)
 {
 	if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, NULL, NULL, NULL, NULL) == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (getppid() == child->pid)
+		child_die_with(child->pid);
+		for (;;)
 			pause();
 	}
 }

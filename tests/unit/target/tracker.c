@@ -134,13 +134,7 @@ static void fork_when_told(struct child *child)
 	child_say(child, 'r');
 	for (;;) {
 		child_wait(child);
-		pid_t pid = fork();
-		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
-				pause();
-		}
-		child_say_number(child, pid);
+		child_say_number(child, child_fork_idle());
 	}
 }
 
@@ -193,15 +187,8 @@ static void fork_twice_deep(struct child *child)
 	child_say(child, 'r');
 	child_wait(child);
 	if (fork() == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (fork() == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			child_say_number(child, getpid());
-			for (;;)
-				pause();
-		}
-		for (;;)
-			pause();
+		child_die_with(child->pid);
+		child_say_number(child, child_fork_idle());
 	}
 	for (;;)
 		pause();
@@ -454,7 +441,7 @@ static void fork_and_exec(struct child *child)
 	child_idle(child);
 	pid_t pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		child_die_with(child->pid);
 		execl("/bin/true", "true", (char *)NULL);
 		_exit(105);
 	}
@@ -501,13 +488,7 @@ static void start_many_threads(struct child *child)
 		if (pthread_create(&thread, NULL, nothing, NULL) == 0)
 			pthread_join(thread, NULL);
 	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	child_say_number(child, pid);
+	child_say_number(child, child_fork_idle());
 	child_wait(child);
 }
 

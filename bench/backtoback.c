@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * backtoback.c - what one look at a thread costs when nothing is waited for.
+ *
+ *	backtoback PID [SAMPLES] [TID]
+ *
+ * The reader's own look_at(), again and again, without deadlines, names or a profile. Prints
+ *	samples N complete N moving N frames N cpu_ns N
+ * where frames is the depth of the last complete stack.  `strace -c` of it counts the system
+ * calls of a sample: nothing else is called in the loop. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engines/reader/look.h"
+#include "engines/reader/process.h"
+
+struct tally {
+	u64 complete, moving;
+	u32 frames;
+};
+
+static struct reader_thread *find_thread(const struct reader_process *process, u32 tid)
+{
+	for (u32 i = 0; i < process->threads.count; i++)
+		if (process->threads.at[i]->attached && process->threads.at[i]->tid == tid)
+			return process->threads.at[i];
+	return NULL;
+}
+
+static bool look_once(struct look *look, struct reader_thread *thread, struct tally *tally)
+{
+	struct look_subject subject = { .runtime = thread->attached->runtime,
+					.state = thread->attached->state,
+					.kind = thread->attached->kind,
+					.thread = thread->thread,
+					.set = &thread->set };
+	struct look_result result;
+
+	if (!look_at(look, &subject, &result))
+		return false;
+	tally->complete += result.complete;
+	tally->moving += (result.flags & SAMPLE_MOVING) != 0;
+	if (result.complete)
+		tally->frames = look->stack.count;
+	return true;
+}
+
+static bool run(struct look *look, struct reader_thread *thread, u64 count)
+{
+	struct tally tally = { 0 };
+
+	for (u32 i = 0; i < 64; i++) /* the plan is learned from the first looks */
+		if (!look_once(look, thread, &tally))
+			return false;
+	tally = (struct tally){ 0 };
+	u64 cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (u64 i = 0; i < count; i++)
+		if (!look_once(look, thread, &tally))
+			return false;
+	cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	printf("samples %llu complete %llu moving %llu frames %u cpu_ns %llu\n",
+	       (unsigned long long)count, (unsigned long long)tally.complete,
+	       (unsigned long long)tally.moving, tally.frames, (unsigned long long)cpu);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct target target;
+	static struct look look;
+	struct engine_options options = { .hz = 99 };
+	struct reader_process *process;
+	struct err err = { 0 };
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: backtoback PID [SAMPLES] [TID]\n");
+		return 2;
+	}
+	u32 pid = (u32)strtoul(argv[1], NULL, 10);
+	u64 count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20000;
+	u32 tid = argc > 3 ? (u32)strtoul(argv[3], NULL, 10) : pid;
+	if (!target_open(&target, pid, &err) || !(process = process_new(&target, 1)) ||
+	    !process_attach(process, &err) || !process_refresh(process, &options, &err) ||
+	    !look_init(&look, &target.mem)) {
+		fprintf(stderr, "backtoback: %s\n", err.text);
+		return 1;
+	}
+	struct reader_thread *thread = find_thread(process, tid);
+	bool ok = thread && run(&look, thread, count);
+	if (!ok)
+		fprintf(stderr, "backtoback: thread %u cannot be read\n", tid);
+	look_fini(&look);
+	process_free(process);
+	target_close(&target);
+	return ok ? 0 : 1;
+}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# The interpreters of other Debian releases, each unpacked into a root directory of its own:
+# ${XDG_CACHE_HOME:-~/.cache}/sonde/roots/SUITE.  Sourced by ./dev.
+#
+# A suite that cannot be had leaves SUITE.skipped with the reason; the acceptance rows count it.
+
+roots="${XDG_CACHE_HOME:-$HOME/.cache}/sonde/roots"
+
+# The suite, the interpreter that proves the root is whole, what to install.
+matrix_suites='
+bullseye      ruby2.7  ruby2.7
+trixie        ruby3.3  ruby3.3
+sid           ruby3.3  ruby3.3
+experimental  ruby3.4  ruby3.4
+'
+
+# Where this system gets its own packages from: the roots come from the same place.
+debian_mirror() {
+	local release
+	release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+		awk -v release="$release" '$2 == release && $3 == "main" { print $1; exit }'
+}
+
+# experimental holds only what differs from sid.
+suite_sources() {
+	local suite=$1 mirror=$2
+	case $suite in
+	experimental)
+		printf 'deb %s sid main\n' "$mirror"
+		printf 'deb %s experimental main\n' "$mirror"
+		;;
+	*) printf 'deb %s %s main\n' "$mirror" "$suite" ;;
+	esac
+}
+
+# Removes a directory tree of ours, never what is mounted inside it.
+remove_tree() {
+	local mounted
+	[[ -e $1 ]] || return 0
+	awk '{ print $2 }' /proc/self/mounts | grep -F -- "$1/" | sort -r |
+		while read -r mounted; do umount "$mounted"; done
+	rm -rf --one-file-system -- "$1"
+}
+
+# Unpacked beside its final name and renamed, so that an interrupted run is simply repeated.
+unpack_suite() {
+	local suite=$1 interpreter=$2 include=$3 mirror=$4 base=$1
+	local root="$roots/$suite" log="$roots/$suite.log"
+
+	[[ $suite == experimental ]] && base=sid
+	remove_tree "$root.partial"
+	say "matrix: unpacking $suite (its log: $log)"
+	suite_sources "$suite" "$mirror" |
+		mmdebstrap --variant=apt --mode=root --include="$include" \
+			--aptopt='Acquire::Check-Valid-Until "false"' \
+			"$base" "$root.partial" - >"$log" 2>&1 || return 1
+	[[ -x $root.partial/usr/bin/$interpreter ]] || return 1
+	remove_tree "$root"
+	mv "$root.partial" "$root"
+}
+
+matrix_skip() {
+	say "matrix: SKIPPED $1: $2"
+	printf '%s\n' "$2" >"$roots/$1.skipped"
+	matrix_skipped=$((matrix_skipped + 1))
+}
+
+dev_matrix() {
+	local suite interpreter include mirror matrix_skipped=0
+
+	mkdir -p "$roots"
+	mirror=$(debian_mirror || true)
+	while read -r suite interpreter include; do
+		[[ -n $suite ]] || continue
+		if [[ ! -x $roots/$suite/usr/bin/$interpreter ]]; then
+			if ((EUID != 0)); then
+				matrix_skip "$suite" "unpacking a root takes root"
+				continue
+			elif [[ -z $mirror ]]; then
+				matrix_skip "$suite" "this system's apt knows no Debian mirror"
+				continue
+			elif ! unpack_suite "$suite" "$interpreter" "$include" "$mirror"; then
+				tail -n 5 "$roots/$suite.log" >&2
+				remove_tree "$roots/$suite.partial"
+				matrix_skip "$suite" "could not be unpacked (see $roots/$suite.log)"
+				continue
+			fi
+		fi
+		rm -f "$roots/$suite.skipped"
+		if ((EUID == 0)) && ! mountpoint -q "$roots/$suite/proc"; then
+			mkdir -p "$roots/$suite/proc"
+			mount --bind /proc "$roots/$suite/proc" ||
+				matrix_skip "$suite" "/proc could not be mounted in it"
+		fi
+	done <<<"$matrix_suites"
+	say "matrix: $(find "$roots" -mindepth 1 -maxdepth 1 -type d ! -name '*.partial' | wc -l) roots in $roots, $matrix_skipped skipped"
+}
