@@ -234,7 +234,8 @@ static bool look(struct bench *bench, bool still)
 					.kind = bench->thread->attached->kind,
 					.thread = bench->thread->thread,
 					.set = &bench->thread->set,
-					.still = still };
+					.still = still,
+					.restless = true };
 	struct look_result result;
 
 	look_at(&bench->look, &subject, &result);

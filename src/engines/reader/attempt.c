@@ -201,6 +201,7 @@ static bool look(struct attempt *attempt, struct reader_process *process,
 		.salt = process->program,
 		.set = &thread->set,
 		.still = still,
+		.restless = thread->history.moved != 0,
 	};
 	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
 	plan_retarget(attempt->look.plan, &process->target->mem);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * calls.c - see calls.h.
  *
- * Three sorts of entries in one table, told apart by what is hashed:
+ * Four sorts of entries in one table, told apart by what is hashed:
  *
- *	pair      (caller, callee)         holds the caller's place
- *	placed    (caller, place, callee)  holds nothing: it was seen
- *	sandwich  (caller, callee's callee) holds what lies between, if that is only one function
+ *	pair      (caller, callee)          how often, and the caller's most frequent place
+ *	placed    (caller, place, callee)   how often
+ *	sandwich  (outer, inner)            how often, and what lies most often between
+ *	triple    (outer, middle, inner)    how often
  *
  * Keys are 64-bit hashes with a secret seed and are not kept in full: one false match in 10^12
  * looks. */
@@ -13,23 +14,39 @@
 
 #include <string.h>
 
-/* Calls kept; a program has some 10,000. Past that: start over, and learn again in a second. */
-enum { CALLS_MAX = 1 << 20 };
+enum {
+	/* Entries kept; a program has some 10,000. Past that: start over, learn again in a second. */
+	CALLS_MAX = 1 << 20,
+	/* Fewer sightings than this say nothing about what is rare. */
+	SIGHTINGS_MIN = 16,
+	/* Rarer than one in 50 beside one that is nine tenths. */
+	RARE = 50,
+};
 
-enum sort { PAIR, PLACED, SANDWICH };
+enum sort { PAIR, PLACED, SANDWICH, TRIPLE };
 
-static u64 key_of(u64 salt, enum sort sort, const struct frame *caller, const struct frame *callee)
+struct key_words {
+	u64 salt, sort, outer[2], middle[2], inner[2];
+};
+
+static void set_frame(u64 words[2], const struct frame *frame)
 {
-	u64 words[7] = { salt, sort };
+	words[0] = frame ? frame->id : 0;
+	words[1] = frame ? frame->owner : 0;
+}
 
-	if (caller) {
-		words[2] = caller->id;
-		words[3] = caller->owner;
-		words[4] = sort == PLACED ? caller->pos : 0;
-	}
-	words[5] = callee->id;
-	words[6] = callee->owner;
-	return table_hash(words, sizeof words);
+static u64 key_of(u64 salt, enum sort sort, const struct frame *outer, const struct frame *middle,
+		  const struct frame *inner)
+{
+	struct key_words words = { .salt = salt, .sort = sort };
+
+	set_frame(words.outer, outer);
+	set_frame(words.inner, inner);
+	if (sort == PLACED)
+		words.middle[0] = outer ? outer->pos : 0;
+	else
+		set_frame(words.middle, middle);
+	return table_hash(&words, sizeof words);
 }
 
 static bool same_call(const void *owner, u32 item, const void *key)
@@ -39,58 +56,76 @@ static bool same_call(const void *owner, u32 item, const void *key)
 }
 
 static const struct call *find(const struct calls *calls, u64 salt, enum sort sort,
-			       const struct frame *caller, const struct frame *callee)
+			       const struct frame *outer, const struct frame *middle,
+			       const struct frame *inner)
 {
-	u64 key = key_of(salt, sort, caller, callee);
+	u64 key = key_of(salt, sort, outer, middle, inner);
 	u32 item = table_find(&calls->table, key, same_call, calls, &key);
 
 	return item == TABLE_NONE ? NULL : &calls->seen.at[item];
 }
 
-/* The entry for a key, made if need be. NULL when out of memory: not learned, so not believed. */
-static struct call *entry(struct calls *calls, u64 key, bool *is_new)
+/* ---- learning ---------------------------------------------------------------------------- */
+
+/* One sighting. NULL when out of memory: not learned, so not believed. */
+static struct call *sight(struct calls *calls, u64 key)
 {
 	u32 item = table_find(&calls->table, key, same_call, calls, &key);
 
-	*is_new = item == TABLE_NONE;
-	if (item != TABLE_NONE)
-		return &calls->seen.at[item];
-	if (!vec_push(&calls->seen, (struct call){ .key = key }))
-		return NULL;
-	if (!table_add(&calls->table, key, calls->seen.count - 1)) {
-		calls->seen.count--;
-		return NULL;
+	if (item == TABLE_NONE) {
+		item = calls->seen.count;
+		if (!vec_push(&calls->seen, (struct call){ .key = key }))
+			return NULL;
+		if (!table_add(&calls->table, key, item)) {
+			calls->seen.count--;
+			return NULL;
+		}
 	}
-	return &calls->seen.at[calls->seen.count - 1];
+	calls->seen.at[item].count++;
+	return &calls->seen.at[item];
+}
+
+/* Counts a vote for what leads or against it; true when it is to be replaced. */
+static bool vote(struct call *call, bool for_it)
+{
+	if (for_it) {
+		call->votes++;
+		return false;
+	}
+	if (call->votes > 0) {
+		call->votes--;
+		return false;
+	}
+	call->votes = 1;
+	return true;
 }
 
 static void learn_pair(struct calls *calls, u64 salt, const struct frame *caller,
 		       const struct frame *callee)
 {
-	bool is_new;
-	struct call *pair = entry(calls, key_of(salt, PAIR, caller, callee), &is_new);
+	struct call *pair = sight(calls, key_of(salt, PAIR, caller, NULL, callee));
 
-	if (pair && caller)
+	if (!pair || !caller)
+		return;
+	if (vote(pair, pair->count > 1 && pair->pos == caller->pos))
 		pair->pos = caller->pos;
-	if (caller)
-		entry(calls, key_of(salt, PLACED, caller, callee), &is_new);
+	sight(calls, key_of(salt, PLACED, caller, NULL, callee));
 }
 
-static void learn_sandwich(struct calls *calls, u64 salt, const struct frame *outer,
-			   const struct frame *middle, const struct frame *inner)
+static void learn_triple(struct calls *calls, u64 salt, const struct frame *outer,
+			 const struct frame *middle, const struct frame *inner)
 {
-	bool is_new;
-	struct call *call = entry(calls, key_of(salt, SANDWICH, outer, inner), &is_new);
+	struct call *between = sight(calls, key_of(salt, SANDWICH, outer, NULL, inner));
 
-	if (!call)
+	if (!between)
 		return;
-	if (is_new || (call->id == middle->id && call->owner == middle->owner)) {
-		call->id = middle->id;
-		call->owner = middle->owner;
-		call->pos = middle->pos;
-	} else {
-		call->id = 0;
+	if (vote(between, between->id == middle->id && between->owner == middle->owner)) {
+		between->id = middle->id;
+		between->owner = middle->owner;
 	}
+	struct call *triple = sight(calls, key_of(salt, TRIPLE, outer, middle, inner));
+	if (triple)
+		triple->pos = middle->pos;
 }
 
 /* A leaf's place says nothing about who calls whom. */
@@ -107,9 +142,10 @@ static bool is_learned(struct calls *calls, u64 salt, const struct frame *frames
 	return false;
 }
 
-void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count)
+void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
+		 bool restless)
 {
-	if (!count || is_learned(calls, salt, frames, count))
+	if (!count || (is_learned(calls, salt, frames, count) && !restless))
 		return;
 	if (calls->seen.count >= CALLS_MAX) {
 		vec_clear(&calls->seen);
@@ -121,23 +157,77 @@ void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 
 			return;
 		learn_pair(calls, salt, caller, &frames[i]);
 		if (i)
-			learn_sandwich(calls, salt, caller, &frames[i], &frames[i - 1]);
+			learn_triple(calls, salt, caller, &frames[i], &frames[i - 1]);
 	}
 }
 
-/* Frame i lies between its caller and the callee under it; is it what was there when they were? */
-static void put_back(const struct calls *calls, u64 salt, struct frame *frames, u32 i,
-		     const struct frame *caller)
+/* ---- believing --------------------------------------------------------------------------- */
+
+static bool is_rare(u64 count, u64 all, u64 leading)
 {
-	if (!i || frames[i - 1].kind == FRAME_MARK ||
-	    find(calls, salt, PAIR, &frames[i], &frames[i - 1]))
-		return;
-	const struct call *was = find(calls, salt, SANDWICH, caller, &frames[i - 1]);
-	if (!was || !was->id)
-		return;
-	frames[i].id = was->id;
-	frames[i].owner = was->owner;
-	frames[i].pos = was->pos;
+	return all >= SIGHTINGS_MIN && count * RARE < all && leading * 10 >= all * 9;
+}
+
+/* What most often lies between two frames. */
+static struct frame leader_of(const struct call *between)
+{
+	return (struct frame){ .id = between->id, .owner = between->owner };
+}
+
+static bool middle_is_plausible(const struct calls *calls, u64 salt, const struct frame *outer,
+				const struct frame *middle, const struct frame *inner)
+{
+	const struct call *triple = find(calls, salt, TRIPLE, outer, middle, inner);
+	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
+
+	if (!triple || !between)
+		return false;
+	struct frame leader = leader_of(between);
+	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
+	return !is_rare(triple->count, between->count, leading ? leading->count : 0);
+}
+
+static bool place_is_plausible(const struct calls *calls, u64 salt, const struct frame *caller,
+			       const struct frame *callee)
+{
+	const struct call *pair = find(calls, salt, PAIR, caller, NULL, callee);
+	const struct call *placed = find(calls, salt, PLACED, caller, NULL, callee);
+
+	if (!pair || !placed)
+		return false;
+	struct frame leader = *caller;
+	leader.pos = pair->pos;
+	const struct call *leading = find(calls, salt, PLACED, &leader, NULL, callee);
+	return !is_rare(placed->count, pair->count, leading ? leading->count : 0);
+}
+
+bool calls_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
+{
+	for (u32 i = count; i-- > 1;) {
+		const struct frame *outer = i + 1 < count ? &frames[i + 1] : NULL;
+		if (!middle_is_plausible(calls, salt, outer, &frames[i], &frames[i - 1]) ||
+		    !place_is_plausible(calls, salt, &frames[i], &frames[i - 1]))
+			return false;
+	}
+	return true;
+}
+
+/* A frame that does not belong between its neighbours: what does, if that is one function? */
+static bool put_back(const struct calls *calls, u64 salt, const struct frame *outer,
+		     struct frame *middle, const struct frame *inner)
+{
+	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
+
+	if (!between)
+		return false;
+	struct frame leader = leader_of(between);
+	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
+	if (!leading || leading->count * 10 < between->count * 9)
+		return false;
+	middle->id = leader.id;
+	middle->owner = leader.owner;
+	middle->pos = leading->pos;
+	return true;
 }
 
 u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u32 count)
@@ -146,14 +236,21 @@ u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u3
 	u32 standing = 0;
 
 	for (u32 i = count; i-- > 0; caller = &frames[i], standing++) {
+		bool inner = i && frames[i - 1].kind != FRAME_MARK;
 		if (frames[i].kind == FRAME_MARK)
 			break;
-		put_back(calls, salt, frames, i, caller);
-		const struct call *pair = find(calls, salt, PAIR, caller, &frames[i]);
+		/* the innermost that stands is not between two, and needs its caller only */
+		bool fits = !inner ||
+			    middle_is_plausible(calls, salt, caller, &frames[i], &frames[i - 1]);
+		if (!fits)
+			fits = put_back(calls, salt, caller, &frames[i], &frames[i - 1]);
+		const struct call *pair = find(calls, salt, PAIR, caller, NULL, &frames[i]);
 		if (!pair)
 			break;
-		if (caller && !find(calls, salt, PLACED, caller, &frames[i]))
+		if (caller && !place_is_plausible(calls, salt, caller, &frames[i]))
 			caller->pos = pair->pos;
+		if (!fits)
+			return standing + 1;
 	}
 	return standing;
 }

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * calls.h - which frame was seen to call which, proven.
+ * calls.h - which frame was seen to call which.
  *
  * A read that conflicts still saw something true: at the first head's instant the stack was
  * so deep, and each slot of it held, then or a moment later, what the first copy shows.
  * Most of it is the stack.  What can be wrong is a pair: a caller has returned and another function
  * lies in its slot, above a leftover of its predecessor ("bob called map", which it never does).
- * So the walk of the first copy is believed from the root on, as long as each pair of
- * caller and callee has been seen in a stack of this program that was proven.
+ * So the walk of the first copy is believed from the root on, as long as each frame
+ * has been seen between its two neighbours in a stack of this program that held.
  *
  * A slot that was replaced meanwhile gives itself away: what it holds does not call what lies
- * under it.  If only one function is known to be called by its caller and to call its
- * callee, that one was there at the head's instant, and it is put back.
- * A caller's place can have moved on in the same way: then it is given the place from which
- * that callee was last seen called.
+ * under it.  If one function is known to be called by its caller and to call its callee,
+ * that one was there at the head's instant, and it is put back.  A caller's place can
+ * have moved on in the same way: then it is given the place from which that callee is called.
  *
  * Asking instead that a frame stand through every copy, or reading again until all holds, keeps
  * long-lived frames and loses short ones: 10 to 30 points of a function's total share in a tight
- * loop (bench/torn). This keeps total shares, and no pair that never was. */
+ * loop (bench/torn). This keeps total shares, and no pair that never was.
+ *
+ * A program fast enough (tight loops under a JIT) can be twice where it was while everything around it
+ * was read, so that a wrong stack holds: about one in a thousand.  It shows in numbers: between the
+ * same neighbours the right frame is seen a hundred times more often.  So for threads that
+ * are known to be restless, what holds is counted, and a frame that is a fiftieth of what lies
+ * between its neighbours, beside one that is nine tenths of it, is not believed. */
 #pragma once
 #include "base/table.h"
 #include "base/vec.h"
@@ -24,8 +29,10 @@
 
 struct call {
 	u64 key;
-	u64 id, owner; /* sandwiches: what lies between; id 0: more than one function can */
-	u32 pos;       /* pairs and sandwiches: the caller's place at the last proven call */
+	u64 id, owner; /* sandwiches: the most frequent of what lies between */
+	u64 count;
+	u32 pos;   /* pairs: the most frequent place of the caller; triples: the middle's last */
+	u32 votes; /* by which `id` or `pos` leads (Boyer and Moore's majority vote) */
 };
 
 struct calls {
@@ -35,7 +42,11 @@ struct calls {
 };
 
 void calls_fini(struct calls *calls);
-/* All calls of a stack that was proven, leaf first. `salt` keeps programs apart. */
-void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count);
+/* All calls of a stack that held, leaf first. `salt` keeps programs apart. `restless`: count each
+ * time; otherwise a stack that was learned before costs one hash. */
+void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
+		 bool restless);
+/* Is a stack that held plausible, by the numbers? */
+bool calls_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
 u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u32 count);

@@ -125,6 +125,16 @@ static bool put_moving(struct look *look, const struct look_subject *subject, en
 	       put(&look->stack, first->at + (first->count - standing), standing);
 }
 
+/* A stack that held is learned from; of a restless thread it must also be plausible. */
+static bool is_believed(struct look *look, const struct look_subject *subject)
+{
+	const look_frames *walked = &look->walked;
+
+	calls_learn(&look->calls, subject->salt, walked->at, walked->count, subject->restless);
+	return !subject->restless || torn_leaves(walked) ||
+	       calls_plausible(&look->calls, subject->salt, walked->at, walked->count);
+}
+
 bool look_at(struct look *look, const struct look_subject *subject, struct look_result *result)
 {
 	struct walk walk;
@@ -136,14 +146,13 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	enum step end = walk_stack(look, subject, &walk);
 	result->generation = walk.generation;
 	result->lock = walk.flags & WALK_LOCK;
-	if (plan_settle(look->plan) == PLAN_HELD) {
+	bool held = plan_settle(look->plan) == PLAN_HELD;
+	if (held && end == STEP_DONE && !subject->still)
+		held = is_believed(look, subject);
+	if (held)
 		good = put_held(look, &walk, end, result);
-		if (result->complete)
-			calls_learn(&look->calls, subject->salt, look->walked.at,
-				    look->walked.count);
-	} else {
+	else
 		good = put_moving(look, subject, end, result);
-	}
 	result->ran = plan_saw_motion(look->plan);
 	if (subject->still)
 		result->flags |= SAMPLE_PAUSED;

@@ -30,6 +30,7 @@ struct look_subject {
 	struct read_set *set;
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
 	bool still;            /* the thread is stopped */
+	bool restless;         /* it was seen to move lately: what holds must be plausible, too */
 };
 
 struct look_result {

@@ -8,7 +8,7 @@
  *	thread.ec, ec.thread_ptr   lead from the main thread back to it
  *	ractor.threads             the one node of the ring of threads that lies in the ractor
  *	ractor.node                the one node of the ring of ractors that does
- *	struct pthread's tid       equals the pid in the main thread, a thread's tid in the rest
+ *	struct pthread's tid       the pid in the main thread, in each other the tid of another
  *	thread.name                nil, or a String, in every thread
  *	ractor.owner               one of the threads, or NULL
  *
@@ -82,6 +82,15 @@ bool ruby_close_vm(const struct mem *mem, struct ruby_state *state, u64 vm)
 				return true;
 			}
 	return false;
+}
+
+bool ruby_main_has_frames(const struct mem *mem, const struct ruby_state *state)
+{
+	struct walk walk;
+	u64 thread;
+
+	return mem_peek(mem, state->vm + state->at.vm_main_thread, &thread, 8) &&
+	       ruby_begin(mem, state, thread, &walk) == STEP_MORE && walk.cursor < walk.limit;
 }
 
 /* ---- lists --------------------------------------------------------------------------------- */
@@ -193,17 +202,26 @@ static bool is_inner_tid(const target_threads *threads, u32 tid)
 	return false;
 }
 
-/* Does `offset` in each thread's struct pthread hold the tid of a thread of the process? */
-static bool holds_tids(const struct mem *mem, const struct thread_list *list,
+/* Does `offset` in each thread's struct pthread hold the tid of a thread of the process, each its
+ * own, and the main thread's in `main_native`? */
+static bool holds_tids(const struct target *target, const struct mem *mem,
+		       const struct thread_list *list, u64 main_native,
 		       const target_threads *kernel, u64 offset)
 {
-	u32 tid;
+	u32 tids[THREADS_MAX] = { 0 };
 
-	for (u32 i = 0; i < list->count; i++)
+	for (u32 i = 0; i < list->count; i++) {
+		u64 native = list->at[i].native;
 		/* 0: ended, or between two native threads. */
-		if (list->at[i].native && mem_peek(mem, list->at[i].native + offset, &tid, 4) &&
-		    tid && !is_inner_tid(kernel, tid))
+		if (!native || !mem_peek(mem, native + offset, &tids[i], 4) || !tids[i])
+			continue;
+		if (!is_inner_tid(kernel, tids[i]) ||
+		    (native == main_native) != (tids[i] == target->inner_pid))
 			return false;
+		for (u32 k = 0; k < i; k++)
+			if (tids[k] == tids[i])
+				return false;
+	}
 	return true;
 }
 
@@ -213,21 +231,27 @@ static void find_pthread_tid(const struct target *target, const struct mem *mem,
 			     struct ruby_state *state, u64 main_thread,
 			     const struct thread_list *list)
 {
-	u32 words[PTHREAD_BYTES / 4];
+	/* glibc on x86-64 and aarch64, musl on x86-64.  These first: the first process of a
+	 * container has pid 1, and that is a common number. */
+	static const u16 usual[] = { 720, 208, 48 };
 	target_threads kernel = { 0 };
 	u64 native = 0;
+	u32 tid;
 
 	for (u32 i = 0; i < list->count; i++)
 		if (list->at[i].thread == main_thread)
 			native = list->at[i].native;
-	if (!ruby_address_ok(native) || !mem_peek(mem, native, words, sizeof words) ||
-	    !target_read_threads(target, &kernel, NULL))
+	if (!ruby_address_ok(native) || !target_read_threads(target, &kernel, NULL))
 		return;
-	for (u32 i = 0; i < COUNT_OF(words) && !state->pthread_tid; i++)
-		if (words[i] == target->inner_pid && holds_tids(mem, list, &kernel, i * 4)) {
-			state->pthread_tid = (u16)(i * 4);
-			state->pthread_source = RUBY_FROM_MEMORY;
-		}
+	for (u32 i = 0; i < COUNT_OF(usual) + PTHREAD_BYTES / 4 && !state->pthread_tid; i++) {
+		u32 offset = i < COUNT_OF(usual) ? usual[i] : (i - (u32)COUNT_OF(usual)) * 4;
+		if (!offset || !mem_peek(mem, native + offset, &tid, 4) ||
+		    tid != target->inner_pid ||
+		    !holds_tids(target, mem, list, native, &kernel, offset))
+			continue;
+		state->pthread_tid = (u16)offset;
+		state->pthread_source = RUBY_FROM_MEMORY;
+	}
 	vec_free(&kernel);
 }
 
@@ -241,6 +265,8 @@ static void check_tid(const struct target *target, const struct mem *mem, struct
 	u32 words[128 / 4];
 	u64 at = main_thread;
 
+	if (!offset && state->pthread_tid)
+		return;
 	if (by_nt && (!mem_peek(mem, main_thread + state->at.thread_nt, &at, 8) || !at))
 		return; /* M:N and asleep: nothing to compare with */
 	if (!mem_peek(mem, at, words, sizeof words))
@@ -256,47 +282,64 @@ static void check_tid(const struct target *target, const struct mem *mem, struct
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* nil (8, since 3.2: 4), or a String. */
-static bool is_name(const struct mem *mem, u64 value, bool *text)
-{
-	u64 flags;
+enum names {
+	NAMES_WRONG, /* something else stands there */
+	NAMES_BLANK, /* nothing but zeros: not set yet, or another member */
+	NAMES_NONE,  /* nil in every thread */
+	NAMES_SOME,
+};
 
-	if (value == 4 || value == 8)
-		return true;
-	*text = ruby_address_ok(value) && mem_peek(mem, value, &flags, 8) &&
-		(flags & RUBY_T_MASK) == RUBY_T_STRING;
-	return *text;
+/* What stands there in one thread: nil is 8, since 3.2 4. */
+static enum names look_at_name(const struct mem *mem, u64 addr)
+{
+	u64 value, flags;
+
+	if (!mem_peek(mem, addr, &value, 8))
+		return NAMES_WRONG;
+	if (!value || value == 4 || value == 8)
+		return value ? NAMES_NONE : NAMES_BLANK;
+	if (!ruby_address_ok(value) || !mem_peek(mem, value, &flags, 8) ||
+	    (flags & RUBY_T_MASK) != RUBY_T_STRING)
+		return NAMES_WRONG;
+	return NAMES_SOME;
 }
 
-static bool holds_names(const struct mem *mem, const struct thread_list *list, u64 offset,
-			bool *text)
+/* A blank among names is not one: th->name is nil before anybody can see the thread. */
+static enum names look_at_names(const struct mem *mem, const struct ruby_state *state,
+				const struct thread_list *list, u64 offset)
 {
-	u64 value;
+	struct ruby_thread_words words;
+	enum names all = NAMES_BLANK;
+	bool blank = false;
 
-	*text = false;
 	for (u32 i = 0; i < list->count; i++) {
-		bool one = false;
-		if (!mem_peek(mem, list->at[i].thread + offset, &value, 8) ||
-		    !is_name(mem, value, &one))
-			return false;
-		*text |= one;
+		enum names one = look_at_name(mem, list->at[i].thread + offset);
+		if (one <= NAMES_BLANK && !ruby_read_thread(mem, state, list->at[i].thread, &words))
+			continue; /* the thread is gone */
+		if (one == NAMES_WRONG)
+			return NAMES_WRONG;
+		blank |= one == NAMES_BLANK;
+		all = one > all ? one : all;
 	}
-	return true;
+	return blank && all > NAMES_BLANK ? NAMES_WRONG : all;
 }
 
 static void check_name(const struct mem *mem, struct ruby_state *state,
 		       const struct thread_list *list)
 {
-	bool text;
+	enum names table = NAMES_WRONG;
 
-	if (state->at.thread_name && holds_names(mem, list, state->at.thread_name, &text))
+	if (state->at.thread_name)
+		table = look_at_names(mem, state, list, state->at.thread_name);
+	if (table >= NAMES_NONE)
 		return;
 	for (u64 offset = 64; offset < THREAD_BYTES; offset += 8)
-		if (holds_names(mem, list, offset, &text) && text) {
+		if (look_at_names(mem, state, list, offset) == NAMES_SOME) {
 			found(state, RUBY_thread_name, offset);
 			return;
 		}
-	found(state, RUBY_thread_name, 0);
+	if (table == NAMES_WRONG)
+		found(state, RUBY_thread_name, 0);
 }
 
 /* ---- frames and the heap ------------------------------------------------------------------- */
@@ -362,7 +405,10 @@ bool ruby_calibrate(const struct target *target, const struct mem *mem, struct r
 	if (!lists)
 		return false;
 	check_owner(mem, state, main_thread);
-	find_pthread_tid(target, mem, state, main_thread, &list);
+	/* A thread that ends meanwhile looks like one that proves the contrary. */
+	for (u32 i = 0; i < TRIES && !state->pthread_tid; i++)
+		if (list_threads(mem, state, main_thread, &list))
+			find_pthread_tid(target, mem, state, main_thread, &list);
 	check_tid(target, mem, state, main_thread);
 	check_name(mem, state, &list);
 	check_frame_size(mem, state, main_thread);

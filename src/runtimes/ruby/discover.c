@@ -161,19 +161,22 @@ static bool scan(const struct ruby_place *place, struct ruby_state *state, word_
 	return false;
 }
 
-/* Objects live in writable memory: most words of .data.rel.ro lead to code or constants. */
-static bool in_writable_memory(const struct ruby_place *place, u64 addr)
+/* Objects live in writable memory: most words of .data.rel.ro lead to code or constants.  What is
+ * mapped nowhere may have been mapped since the maps were read. */
+static bool may_be_object(const struct ruby_place *place, u64 addr)
 {
 	const struct mapping *mapping;
 
-	return ruby_address_ok(addr) && (mapping = target_mapping_at(place->target, addr)) &&
-	       mapping->writable;
+	if (!ruby_address_ok(addr))
+		return false;
+	mapping = target_mapping_at(place->target, addr);
+	return !mapping || mapping->writable;
 }
 
 static bool word_is_vm(const struct ruby_place *place, struct ruby_state *state, u64 addr,
 		       const u64 word[3])
 {
-	if (word[2] == word[1] || !in_writable_memory(place, word[2]) ||
+	if (word[2] == word[1] || !may_be_object(place, word[2]) ||
 	    !ruby_close_vm(place->mem, state, word[2]))
 		return false;
 	state->vm_variable = addr;
@@ -185,7 +188,7 @@ static bool word_is_ids(const struct ruby_place *place, struct ruby_state *state
 			const u64 word[3])
 {
 	if (word[0] <= state->at.id_last_operator || word[0] > UINT32_MAX ||
-	    !ruby_address_ok(word[1]) || !in_writable_memory(place, word[2]) ||
+	    !ruby_address_ok(word[1]) || !may_be_object(place, word[2]) ||
 	    !ruby_ids_hold(place->mem, state, addr))
 		return false;
 	state->ids = addr;

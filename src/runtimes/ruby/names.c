@@ -8,7 +8,8 @@
  * block, has its iseq's own label.  Before 3.3 a class's name is a hidden instance
  * variable, and labels stand without it.
  *
- * Each hop checks the type of what it finds.  Names are bytes: nothing is escaped. */
+ * Each hop checks the type of what it finds, and the first one is checked again at the end: the
+ * process runs on.  Names are bytes: nothing is escaped. */
 #include "runtimes/ruby/names.h"
 
 #include "runtimes/ruby/lines.h"
@@ -158,7 +159,7 @@ static void add_qualifier(const struct mem *mem, const struct ruby_state *state,
 static bool name_c_function(const struct mem *mem, const struct ruby_state *state,
 			    const struct frame *frame, struct frame_name *out)
 {
-	struct method_entry entry;
+	struct method_entry entry, again;
 	u64 id;
 
 	if (!read_method_entry(mem, frame->id, &entry) ||
@@ -166,7 +167,8 @@ static bool name_c_function(const struct mem *mem, const struct ruby_state *stat
 		return false;
 	add_qualifier(mem, state, entry.defined_class, &out->label);
 	out->flags |= FRAME_C;
-	return ruby_read_id(mem, state, id, &out->label) && !out->label.bad;
+	return ruby_read_id(mem, state, id, &out->label) && !out->label.bad &&
+	       read_method_entry(mem, frame->id, &again) && again.def == entry.def;
 }
 
 /* ---- iseqs --------------------------------------------------------------------------------- */
@@ -252,7 +254,7 @@ static bool name_iseq(const struct mem *mem, const struct ruby_state *state,
 {
 	struct str label = { 0 }, base = { 0 };
 	struct ruby_body body;
-	u64 body_addr, pathobj;
+	u64 body_addr, body_again, pathobj;
 
 	if (!ruby_read_body(mem, frame->id, &body_addr, &body) ||
 	    !mem_u64(mem, body_addr + RUBY_BODY_PATHOBJ, &pathobj))
@@ -263,6 +265,7 @@ static bool name_iseq(const struct mem *mem, const struct ruby_state *state,
 		qualify(mem, state, frame->owner, body_addr, &label, &base, &out->label);
 		out->first_line = ruby_first_line(mem, state, body_addr);
 		out->line = ruby_read_line(mem, state, body_addr, &body, frame->pos);
+		ok = ruby_read_body(mem, frame->id, &body_again, &body) && body_again == body_addr;
 	}
 	ok = ok && !label.bad && !base.bad && !out->label.bad && !out->path.bad;
 	str_free(&label);

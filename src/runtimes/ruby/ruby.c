@@ -60,7 +60,11 @@ bool ruby_attach_by(const struct target *target, const struct image *image, u32 
 	if (!ruby_calibrate(target, place.mem, state))
 		return err_set(err, ERR_NOT_READY, "%s: the list of threads could not be walked",
 			       image_name(image));
-	ruby_find_ids(&place, state, ways & RUBY_BY_SYMBOL ? RUBY_BY_ALL : RUBY_BY_SCAN);
+	/* Symbols come before the first frame: without either, it is just being set up. */
+	if (!ruby_find_ids(&place, state, ways & RUBY_BY_SYMBOL ? RUBY_BY_ALL : RUBY_BY_SCAN) &&
+	    !ruby_main_has_frames(place.mem, state))
+		return err_set(err, ERR_NOT_READY, "%s: the interpreter is being set up",
+			       image_name(image));
 	if (err)
 		*err = (struct err){ 0 };
 	if (match == RUBY_MATCH_NEAREST)

@@ -4,8 +4,11 @@
  * A row a minor version, as its first release had it, and under the rows what
  * changed at which patch level.  x86-64, glibc; the numbers up to the control frame
  * hold on every 64-bit machine, the tails of thread, ractor and vm do not, and are
- * checked in the live process (calibrate.c).  tests/unit/runtimes/ruby-offsets.txt
- * holds what upstream's headers say for every release; a test compares. */
+ * checked in the live process (calibrate.c).  Up to 3.0 a jump buffer stands before
+ * thread.name: that of __builtin_setjmp, five words, which configure prefers.
+ *
+ * tests/unit/runtimes/ruby-offsets.txt holds what upstream's headers say for every
+ * release; a test compares. */
 #include "runtimes/ruby/versions.h"
 
 #include <stddef.h>
@@ -27,7 +30,7 @@ static const struct version_row rows[] = {
 	  .facts = RUBY_FILLS_LATE | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 72,
 		.thread_vm = 24, .thread_ec = 32, .thread_native = 72, .thread_status = 80,
-		.thread_name = 560,
+		.thread_name = 400,
 		.vm_main_thread = 280, .vm_threads = 312, .vm_owner = 288, .vm_acquired = 8,
 		.vm_objspace = 1168, .gc_flags = 16,
 		.frame_size = 48,
@@ -37,7 +40,7 @@ static const struct version_row rows[] = {
 	  .facts = RUBY_FILLS_LATE | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 56,
 		.thread_vm = 24, .thread_ec = 32, .thread_native = 72, .thread_status = 80,
-		.thread_ready = 88, .thread_name = 512,
+		.thread_ready = 88, .thread_name = 352,
 		.vm_main_thread = 192, .vm_threads = 312, .vm_owner = 8, .vm_objspace = 1224,
 		.gc_flags = 16,
 		.frame_size = 56,
@@ -48,7 +51,7 @@ static const struct version_row rows[] = {
 	  .facts = RUBY_FILLS_LATE | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 56,
 		.thread_vm = 24, .thread_ec = 32, .thread_native = 72, .thread_status = 80,
-		.thread_ready = 88, .thread_name = 520,
+		.thread_ready = 88, .thread_name = 360,
 		.vm_main_thread = 192, .vm_threads = 312, .vm_owner = 8, .vm_objspace = 1152,
 		.gc_flags = 16,
 		.frame_size = 56,
@@ -59,7 +62,7 @@ static const struct version_row rows[] = {
 	  .facts = RUBY_HAS_RACTORS | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 56,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 40, .thread_native = 80,
-		.thread_status = 88, .thread_ready = 96, .thread_name = 544,
+		.thread_status = 88, .thread_ready = 96, .thread_name = 384,
 		.ractor_threads = 304, .ractor_node = 568, .ractor_owner = 336,
 		.vm_ractors = 8, .vm_main_ractor = 32, .vm_main_thread = 40, .vm_objspace = 1088,
 		.gc_flags = 16,

@@ -19,8 +19,8 @@ static void learn_program(struct calls *calls, u64 salt)
 	struct frame map[] = { frame(MAP, 1), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
 	struct frame bob[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
-	calls_learn(calls, salt, map, COUNT_OF(map));
-	calls_learn(calls, salt, bob, COUNT_OF(bob));
+	calls_learn(calls, salt, map, COUNT_OF(map), false);
+	calls_learn(calls, salt, bob, COUNT_OF(bob), false);
 }
 
 static void proven_calls_stand(void **state)
@@ -81,7 +81,7 @@ static void an_ambiguous_caller_is_not_guessed(void **state)
 
 	(void)state;
 	learn_program(&calls, 1);
-	calls_learn(&calls, 1, other, COUNT_OF(other));
+	calls_learn(&calls, 1, other, COUNT_OF(other), false);
 	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
@@ -110,6 +110,47 @@ static void programs_are_kept_apart(void **state)
 	calls_fini(&calls);
 }
 
+/* A wrong stack that held now and then: rare beside the right one, it is found out. */
+static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame right[] = { frame(MAP, 1), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
+	struct frame wrong[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame moving[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	calls_learn(&calls, 1, wrong, COUNT_OF(wrong), true);
+	for (u32 i = 0; i < 200; i++)
+		calls_learn(&calls, 1, right, COUNT_OF(right), true);
+	calls_learn(&calls, 1, wrong, COUNT_OF(wrong), true);
+	assert_true(calls_plausible(&calls, 1, right, COUNT_OF(right)));
+	assert_false(calls_plausible(&calls, 1, wrong, COUNT_OF(wrong)));
+	assert_int_equal(calls_standing(&calls, 1, moving, COUNT_OF(moving)), 4);
+	assert_int_equal(moving[1].id, BAZ);
+	assert_int_equal(moving[2].pos, 7);
+	calls_fini(&calls);
+}
+
+/* A visitor: one function calls a hundred others, which all call the same. None is rare. */
+static void many_between_the_same_neighbours_are_all_believed(void **state)
+{
+	struct calls calls = { 0 };
+
+	(void)state;
+	for (u32 round = 0; round < 3; round++)
+		for (u64 visit = 0; visit < 100; visit++) {
+			struct frame stack[] = { frame(MAP, 1), frame(1000 + visit, 5),
+						 frame(FOO, 7), frame(MAIN, 3) };
+			calls_learn(&calls, 1, stack, COUNT_OF(stack), true);
+		}
+	for (u64 visit = 0; visit < 100; visit++) {
+		struct frame stack[] = { frame(MAP, 1), frame(1000 + visit, 5), frame(FOO, 7),
+					 frame(MAIN, 3) };
+		assert_true(calls_plausible(&calls, 1, stack, COUNT_OF(stack)));
+	}
+	calls_fini(&calls);
+}
+
 static void marks_end_what_stands(void **state)
 {
 	struct calls calls = { 0 };
@@ -132,6 +173,8 @@ int main(void)
 		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
 		cmocka_unit_test(a_place_that_moved_on_is_set_right),
 		cmocka_unit_test(programs_are_kept_apart),
+		cmocka_unit_test(what_is_rare_between_its_neighbours_is_not_believed),
+		cmocka_unit_test(many_between_the_same_neighbours_are_all_believed),
 		cmocka_unit_test(marks_end_what_stands),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

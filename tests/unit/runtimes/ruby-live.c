@@ -59,6 +59,15 @@ bool ruby_kind_is_here(const struct ruby_kind *kind)
 	return true;
 }
 
+u32 ruby_kinds_here(void)
+{
+	u32 here = 0;
+
+	for (u32 i = 0; i < ruby_kind_count; i++)
+		here += ruby_kind_is_here(&ruby_kinds[i]);
+	return here;
+}
+
 /* The program on standard input, so that no file has to be put into a root. */
 static int open_program(const char *file, const char *text)
 {
@@ -100,7 +109,7 @@ static void run_child(const struct ruby_kind *kind, int program, int out, const 
 	_exit(127);
 }
 
-void ruby_live_start(struct ruby_live *live, const struct ruby_kind *kind, const char *file,
+void ruby_live_spawn(struct ruby_live *live, const struct ruby_kind *kind, const char *file,
 		     const char *text, const char *libraries)
 {
 	int program = open_program(file, text), pipes[2];
@@ -114,25 +123,33 @@ void ruby_live_start(struct ruby_live *live, const struct ruby_kind *kind, const
 	close(program);
 	close(pipes[1]);
 	live->out = pipes[0];
-	for (;;) {
+}
+
+void ruby_live_wait(struct ruby_live *live, const char *until)
+{
+	while (!live->printed.length || !strstr(live->printed.text, until)) {
 		char bytes[4096];
 		ssize_t count = read(live->out, bytes, sizeof bytes);
 		if (count <= 0)
-			fail_msg("Ruby %s ended: %s", kind->name, live->printed.text);
+			fail_msg("Ruby ended: %s", live->printed.length ? live->printed.text : "");
 		str_add(&live->printed, bytes, (size_t)count);
-		if (strstr(live->printed.text, "END\n"))
-			return;
 	}
+}
+
+void ruby_live_start(struct ruby_live *live, const struct ruby_kind *kind, const char *file,
+		     const char *text, const char *libraries)
+{
+	ruby_live_spawn(live, kind, file, text, libraries);
+	ruby_live_wait(live, "END\n");
 }
 
 static bool attach_image(struct ruby_live *live, u32 ways, const struct mapping *mapping,
 			 struct err *err)
 {
-	struct image *image = target_open_image(&live->target, mapping, err);
+	struct image *image = target_open_image(&live->target, mapping, NULL);
 
 	if (!image)
 		return false;
-	*err = (struct err){ 0 };
 	bool attached = ruby_attach_by(&live->target, image, ways, &live->state, err);
 	if (attached)
 		snprintf(live->warning, sizeof live->warning, "%s", err->text);
@@ -142,14 +159,14 @@ static bool attach_image(struct ruby_live *live, u32 ways, const struct mapping 
 
 bool ruby_live_attach(struct ruby_live *live, u32 ways, struct err *err)
 {
-	struct err opening = { 0 };
-
 	if (live->opened)
 		target_close(&live->target);
 	memset(&live->target, 0, sizeof live->target);
-	live->opened = true;
-	if (!target_open(&live->target, (u32)live->pid, &opening))
-		fail_msg("%s", opening.text);
+	/* In the middle of an exec there is nothing to open, and no Ruby. */
+	*err = (struct err){ .code = ERR_NOT_MINE };
+	live->opened = target_open(&live->target, (u32)live->pid, NULL);
+	if (!live->opened)
+		return false;
 	for (u32 i = 0; i < live->target.maps.all.count; i++) {
 		const struct mapping *mapping = &live->target.maps.all.at[i];
 		if (!mapping->executable || !mapping->inode)

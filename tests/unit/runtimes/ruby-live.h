@@ -29,13 +29,20 @@ struct ruby_live {
 
 /* False, after saying so, when this Ruby is not on this machine. */
 bool ruby_kind_is_here(const struct ruby_kind *kind);
+/* How many are. With none, a test has nothing to say: main returns RUBY_LIVE_SKIPPED. */
+u32 ruby_kinds_here(void);
+enum { RUBY_LIVE_SKIPPED = 77 }; /* what meson counts as skipped */
 /* Where the interpreter's root is, "" for this system. */
 void ruby_kind_root(const struct ruby_kind *kind, char *path, size_t room);
 /* Starts it on a program of this folder or, with `text`, on that text; waits for the line END.
  * `libraries`, not NULL: a folder, as the interpreter sees it, where libruby is looked for first. */
 void ruby_live_start(struct ruby_live *live, const struct ruby_kind *kind, const char *file,
 		     const char *text, const char *libraries);
-/* Attaches by `ways` (enum ruby_ways), waiting for the VM; true when it worked. */
+/* The two halves of it. */
+void ruby_live_spawn(struct ruby_live *live, const struct ruby_kind *kind, const char *file,
+		     const char *text, const char *libraries);
+void ruby_live_wait(struct ruby_live *live, const char *until);
+/* Attaches by `ways` (enum ruby_ways) to whichever image is the Ruby. */
 bool ruby_live_attach(struct ruby_live *live, u32 ways, struct err *err);
 void ruby_live_stop(struct ruby_live *live);
 /* Stops the process with a signal, so that what is read stands still; and lets it go on. */

@@ -11,7 +11,9 @@
 #include "base/vec.h"
 #include "unit/check.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +38,83 @@ static void let_run(u32 round)
 	usleep(20 + round % 17 * 13);
 }
 
+enum { LOOKS = 500 };
+
 #define FOR_EACH_RUBY(kind)                                                                  \
 	for (const struct ruby_kind *kind = ruby_kinds; kind < ruby_kinds + ruby_kind_count; \
 	     kind++)                                                                         \
 		if (ruby_kind_is_here(kind))
+
+/* ---- calls and returns --------------------------------------------------------------------- */
+
+static const char calls_program[] = "def foo; bar; end\n"
+				    "def bar; baz; bob; end\n"
+				    "def baz; [1, 2, 3].map(&:succ); end\n"
+				    "def bob; [1, 2, 3]; end\n"
+				    "Thread.main.name = 'main'\n"
+				    "puts 'END'\n"
+				    "$stdout.flush\n"
+				    "loop { foo }\n";
+
+/* The callers that a method can have in that program. */
+static bool can_call(const char *caller, const char *callee)
+{
+	static const char *const calls[][2] = {
+		{ "<main>", "loop" },
+		{ "loop", "block in <main>" },
+		{ "block in <main>", "foo" },
+		{ "foo", "bar" },
+		{ "bar", "baz" },
+		{ "bar", "bob" },
+		{ "baz", "map" },
+		{ "map", "succ" },
+	};
+
+	for (u32 i = 0; i < COUNT_OF(calls); i++)
+		if (!strcmp(calls[i][0], caller) && !strcmp(calls[i][1], callee))
+			return true;
+	return false;
+}
+
+static void check_calls(char *labels)
+{
+	char *rest = NULL, *callee = NULL;
+
+	for (char *label; (label = strtok_r(callee ? NULL : labels, "\n", &rest)); callee = label) {
+		char *method = strrchr(label, '#');
+		label = method ? method + 1 : label;
+		if (callee && !can_call(label, callee))
+			fail_msg("%s does not call %s", label, callee);
+	}
+	assert_non_null(callee);
+	assert_string_equal(callee, "<main>");
+}
+
+/* Stopped at any instruction, in the middle of a push or a pop too. */
+static void every_call_is_one_that_was_made(void **state)
+{
+	(void)state;
+	FOR_EACH_RUBY(kind)
+	{
+		struct ruby_live live;
+		struct vm_thread thread;
+		struct str labels = { 0 };
+		u64 generation;
+
+		start(&live, kind, calls_program);
+		ruby_live_thread(&live, "main", &thread);
+		for (u32 i = 0; i < LOOKS; i++) {
+			let_run(i);
+			ruby_live_freeze(&live);
+			if (ruby_live_labels(&live, thread.thread, &labels, &generation) &&
+			    !strstr(labels.text, "puts") && !strstr(labels.text, "flush"))
+				check_calls(labels.text);
+			ruby_live_thaw(&live);
+		}
+		str_free(&labels);
+		ruby_live_stop(&live);
+	}
+}
 
 /* ---- fibers -------------------------------------------------------------------------------- */
 
@@ -70,7 +145,7 @@ static void a_stack_is_of_one_fiber(void **state)
 
 		start(&live, kind, fibers_program);
 		ruby_live_thread(&live, "main", &thread);
-		for (u32 i = 0; i < 600; i++) {
+		for (u32 i = 0; i < LOOKS; i++) {
 			let_run(i);
 			ruby_live_freeze(&live);
 			if (ruby_live_labels(&live, thread.thread, &labels, &generation)) {
@@ -302,7 +377,7 @@ static void generations_tell_addresses_apart(void **state)
 		start(&live, kind, churn_program);
 		ruby_live_thread(&live, "main", &thread);
 		/* At least so often, and until it has seen what it is about. */
-		for (u32 i = 0; i < 2000 || (known.reused < 20 && i < 20000); i++) {
+		for (u32 i = 0; i < LOOKS || (known.reused < 10 && i < 20000); i++) {
 			let_run(i);
 			ruby_live_freeze(&live);
 			look_at_names(&live, thread.thread, &known);
@@ -313,8 +388,8 @@ static void generations_tell_addresses_apart(void **state)
 			"%u looks during a collection\n",
 			kind->name, known.same, known.reused, known.unnamed, known.collecting);
 		/* While objects move, a name can be away. */
-		assert_true(known.same > 100 && known.reused >= 20 && known.unnamed < 30 &&
-			    known.collecting > 20);
+		assert_true(known.same > LOOKS && known.reused >= 10 && known.unnamed < 30 &&
+			    known.collecting > 10);
 		for (u32 i = 0; i < known.list.count; i++)
 			free(known.list.at[i].text);
 		vec_free(&known.list);
@@ -366,7 +441,7 @@ static const char fork_program[] =
 	"Thread.new {\n"
 	"  Thread.current.name = 'forker'\n"
 	"  pid = fork { Thread.current.name = 'child'; puts 'END'; $stdout.flush; sleep }\n"
-	"  puts \"CHILD #{pid}\"\n"
+	"  puts \"CHILD #{pid} LAUNCHED\"\n"
 	"  $stdout.flush\n"
 	"  sleep\n"
 	"}\n"
@@ -384,13 +459,7 @@ static void a_forked_child_has_its_own_tid(void **state)
 		int pid = 0;
 
 		start(&live, kind, fork_program);
-		while (!strstr(live.printed.text, "CHILD ") ||
-		       !strchr(strstr(live.printed.text, "CHILD "), '\n')) {
-			char bytes[256];
-			ssize_t count = read(live.out, bytes, sizeof bytes);
-			assert_true(count > 0);
-			str_add(&live.printed, bytes, (size_t)count);
-		}
+		ruby_live_wait(&live, "LAUNCHED\n");
 		assert_int_equal(sscanf(strstr(live.printed.text, "CHILD "), "CHILD %d", &pid), 1);
 		child = live;
 		assert_true(target_open(&child.target, (u32)pid, &err));
@@ -400,6 +469,78 @@ static void a_forked_child_has_its_own_tid(void **state)
 		target_close(&child.target);
 		kill(pid, SIGKILL);
 		ruby_live_stop(&live);
+	}
+}
+
+/* As the first process of a container: its pid, 1, is also the value of many other words. */
+static void tids_in_a_namespace_of_its_own(void **state)
+{
+	AUTO_CLOSE int ours = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	FOR_EACH_RUBY(kind)
+	{
+		struct ruby_live live;
+		struct vm_thread main_thread, other[3];
+		struct err err = { 0 };
+
+		if (unshare(CLONE_NEWPID) != 0) {
+			fprintf(stderr, "SKIPPED: a pid namespace needs root\n");
+			skip();
+		}
+		ruby_live_start(&live, kind, NULL, states_program, NULL);
+		assert_int_equal(setns(ours, CLONE_NEWPID), 0);
+		assert_true(ruby_live_attach(&live, RUBY_BY_ALL, &err));
+		ruby_live_thread(&live, "main", &main_thread);
+		ruby_live_thread(&live, "sleeper", &other[0]);
+		ruby_live_thread(&live, "runner 0", &other[1]);
+		ruby_live_thread(&live, "runner 1", &other[2]);
+		assert_int_equal(main_thread.tid, 1);
+		for (u32 i = 0; i < 3; i++)
+			assert_in_range(other[i].tid, 2, 20);
+		assert_int_not_equal(other[1].tid, other[2].tid);
+		ruby_live_stop(&live);
+	}
+}
+
+/* ---- the first milliseconds ---------------------------------------------------------------- */
+
+static const char start_program[] = "puts [1].map { |_| 'END' }\n$stdout.flush\nsleep\n";
+
+/* From exec on: not a Ruby yet, not ready yet, then attached, with a table of symbols. */
+static void attach_while_it_starts(void **state)
+{
+	(void)state;
+	FOR_EACH_RUBY(kind)
+	{
+		struct ruby_live live;
+		struct str labels = { 0 };
+		struct vm_thread thread;
+		u32 not_ready = 0;
+		u64 generation;
+
+		for (u32 i = 0; i < 6; i++) {
+			struct err err = { 0 };
+			ruby_live_spawn(&live, kind, NULL, start_program, NULL);
+			while (!ruby_live_attach(&live, RUBY_BY_ALL, &err)) {
+				assert_true(err.code == ERR_NOT_MINE || err.code == ERR_NOT_READY);
+				not_ready += err.code == ERR_NOT_READY;
+			}
+			assert_int_not_equal(live.state.ids, 0);
+			ruby_live_wait(&live, "END\n");
+			u64 where = 0;
+			assert_int_equal(ruby_runtime.next_thread(&live.target.mem.mem, &live.state,
+								  &where, &thread),
+					 STEP_MORE);
+			assert_int_equal(thread.tid, live.pid);
+			assert_true(ruby_live_labels(&live, thread.thread, &labels, &generation));
+			assert_non_null(strstr(labels.text, "<main>\n"));
+			ruby_live_stop(&live);
+		}
+		fprintf(stderr, "Ruby %s: asked %u times before it was ready\n", kind->name,
+			not_ready);
+		assert_true(not_ready > 0);
+		str_free(&labels);
 	}
 }
 
@@ -472,14 +613,19 @@ static void an_unknown_version_under_an_unknown_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_call_is_one_that_was_made),
 		cmocka_unit_test(a_stack_is_of_one_fiber),
 		cmocka_unit_test(threads_of_every_ractor),
 		cmocka_unit_test(ten_thousand_frames),
 		cmocka_unit_test(generations_tell_addresses_apart),
 		cmocka_unit_test(states_of_threads),
 		cmocka_unit_test(a_forked_child_has_its_own_tid),
+		cmocka_unit_test(tids_in_a_namespace_of_its_own),
+		cmocka_unit_test(attach_while_it_starts),
 		cmocka_unit_test(an_unknown_version_under_an_unknown_name),
 	};
 
+	if (!ruby_kinds_here())
+		return RUBY_LIVE_SKIPPED;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -293,5 +293,7 @@ int main(void)
 		cmocka_unit_test(each_way_leads_to_the_vm),
 	};
 
+	if (!ruby_kinds_here())
+		return RUBY_LIVE_SKIPPED;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

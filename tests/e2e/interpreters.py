@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""interpreters.py - the Rubies that the rows run on, and how to start a program under each.
+
+The host's own, and real Debian ones in root directories that `./dev matrix` unpacks. One that
+is not there is named, counted and skipped, never passed over in silence.
+
+A program runs by chroot, so its files are copied to ROOT/tmp/sonde-tests first; the profiler
+sees it from outside, as it would see a container.
+"""
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+TARGETS = Path(__file__).resolve().parent.parent / "targets" / "ruby"
+ROOTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sonde" / "roots"
+INSIDE = "/tmp/sonde-tests"
+
+#        name         suite           argv                          version
+TABLE = (
+    ("2.7", "bullseye", ("ruby2.7",), (2, 7)),
+    ("3.1", None, ("ruby3.1",), (3, 1)),
+    ("3.1-yjit", None, ("ruby3.1", "--yjit"), (3, 1)),
+    ("3.3", "trixie", ("ruby3.3",), (3, 3)),
+    ("3.4", "experimental", ("ruby3.4",), (3, 4)),
+)
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    name: str
+    root: Path | None
+    argv: tuple
+    version: tuple
+
+    @property
+    def programs(self):
+        """The directory of the target programs, as the interpreter sees it."""
+        return INSIDE if self.root else str(TARGETS)
+
+    def command(self, program, *args):
+        """argv that runs a target program under this interpreter."""
+        inner = [*self.argv, "--disable-gems", f"{self.programs}/{program}", *map(str, args)]
+        return ["chroot", str(self.root), *inner] if self.root else inner
+
+    def scratch(self, name):
+        """A file for the program to write: (as it sees it, as we see it)."""
+        here = Path(INSIDE if not self.root else f"{self.root}{INSIDE}")
+        here.mkdir(parents=True, exist_ok=True)
+        return f"{INSIDE}/{name}", here / name
+
+
+def _prepare(root):
+    """Programs into the root, /proc mounted in it. Returns why not, or None."""
+    inside = Path(f"{root}{INSIDE}")
+    try:
+        inside.mkdir(parents=True, exist_ok=True)
+        for program in TARGETS.glob("*.rb"):
+            shutil.copy(program, inside / program.name)
+        if not (root / "proc" / "self").exists():
+            subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True,
+                           capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return f"cannot prepare {root.name}: {error}"
+    return None
+
+
+def _why_missing(suite, argv):
+    if not suite:
+        return None if shutil.which(argv[0]) else f"{argv[0]} is not installed"
+    if os.geteuid() != 0:
+        return "chroot needs root"
+    root = ROOTS / suite
+    if not (root / "usr/bin" / argv[0]).exists():
+        return f"no {argv[0]} in {root} (./dev matrix)"
+    return _prepare(root)
+
+
+def find(wanted=None):
+    """Those that can run, and {name: why not} of the others."""
+    there, missing = [], {}
+    for name, suite, argv, version in TABLE:
+        if wanted and name not in wanted:
+            continue
+        why = _why_missing(suite, argv)
+        if why:
+            missing[name] = why
+        else:
+            there.append(Interpreter(name, ROOTS / suite if suite else None, argv, version))
+    return there, missing

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""judge.py - legal, legal under [moving], or impossible: the judge of programs with a grammar.
+
+A grammar is the set of stacks that the program itself wrote down: root first, each frame
+a (label, line), line None for a C function. Callers must stand on the very line that calls; the
+leaf may stand on any line that its method was seen on, or on none when that is not known yet.
+"""
+from collections import Counter
+
+import folded
+
+COMPLETE, HELD, STARTING, IMPOSSIBLE = "complete", "moving", "starting", "impossible"
+UNNAMED = "unnamed"
+
+
+class Grammar:
+    def __init__(self, root, legal):
+        root = [tuple(frame) for frame in root]
+        stacks = [root + [tuple(frame) for frame in stack] for stack in legal]
+        stacks += [root[:depth] for depth in range(1, len(root) + 1)]
+        self.callers = set()  # every (stack of callers on their lines, method of the leaf)
+        self.prefixes = {()}  # every stack of callers on their lines
+        self.lines = {}       # method: the lines that it was seen on
+        for stack in stacks:
+            plain = [(folded.method(label), line) for label, line in stack]
+            for depth in range(len(plain)):
+                self.callers.add((tuple(plain[:depth]), plain[depth][0]))
+                self.prefixes.add(tuple(plain[:depth]))
+                name, line = plain[depth]
+                if line is not None:
+                    self.lines.setdefault(name, set()).add(line)
+
+    def allow_leaf(self, callers, name):
+        """A C function that may stand on these callers without being in the trace."""
+        self.callers.add((callers, name))
+
+    def _is_legal(self, frames):
+        plain = [(folded.method(frame.label), frame.line) for frame in frames]
+        *callers, (name, line) = plain
+        lines = self.lines.get(name)
+        on_line = lines is None or line is None or min(lines) <= line <= max(lines)
+        return (tuple(callers), name) in self.callers and on_line
+
+    def classify(self, stack):
+        frames = folded.strip_marks(stack.frames)
+        if not frames:
+            return STARTING if stack.frames else IMPOSSIBLE
+        labels = [frame.label for frame in frames]
+        if labels == [folded.STARTING]:
+            return STARTING
+        if "(unnamed)" in labels:
+            return UNNAMED
+        if labels[-1] == folded.MOVING:
+            outer = frames[:-1]
+            return HELD if not outer or self._is_legal(outer) else IMPOSSIBLE
+        return COMPLETE if self._is_legal(frames) else IMPOSSIBLE
+
+
+class Verdict:
+    """Counts of each class, and the impossible stacks themselves."""
+
+    def __init__(self, grammar, stacks):
+        self.counts = Counter()
+        self.impossible = []
+        for stack in stacks:
+            kind = grammar.classify(stack)
+            self.counts[kind] += stack.count
+            if kind == IMPOSSIBLE:
+                self.impossible.append(stack)
+        self.total = sum(self.counts.values())
+        self.no_line = sum(stack.count for stack in stacks if stack.frames
+                           and stack.frames[-1].path is not None and stack.frames[-1].line is None)
+
+    def ppm(self, kind):
+        return 1e6 * self.counts[kind] / max(self.total, 1)
+
+    def share(self, kind):
+        return 100 * self.counts[kind] / max(self.total, 1)
+
+    def example(self):
+        worst = max(self.impossible, key=lambda stack: stack.count, default=None)
+        return ";".join(map(str, worst.frames)) if worst else ""
+
+
+def numbered(stacks, pattern):
+    """Stacks that name two different numbers, for programs that write one number in all names of a
+    stack: (samples mixed, one example)."""
+    mixed, example = 0, ""
+    for stack in stacks:
+        numbers = {found[1] for frame in stack.frames
+                   for found in pattern.finditer(f"{frame.label} {frame.path or ''}")}
+        if len(numbers) > 1:
+            mixed += stack.count
+            example = ";".join(map(str, stack.frames))
+    return mixed, example

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows.py - what a row of the acceptance table is.
+
+    @row("deep", "10,000-deep recursion: complete")
+    def deep(run):
+        ...
+        return Figure("frames", 10001, "= 10001", ok)
+
+A row is called once for each interpreter, with a Run that knows the scale, the interpreter and sonde.
+It returns one Figure or a list, or raises Skip(why). once=True: what does not depend on the
+Ruby is tried on one interpreter when the scale is small, on all at full scale.
+"""
+from dataclasses import dataclass
+from typing import NamedTuple
+
+REGISTRY = {}
+
+
+class Skip(Exception):
+    pass
+
+
+class Figure(NamedTuple):
+    what: str
+    value: object
+    bar: str
+    ok: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    bar: str
+    function: object
+    once: bool
+    full_only: bool
+
+
+@dataclass(frozen=True)
+class Run:
+    interpreter: object
+    scale: float
+    sonde: object
+    build: object  # the build directory
+
+    @property
+    def full(self):
+        return self.scale >= 1
+
+    def count(self, full, least):
+        """A count of the table, scaled, never below what makes the row mean something."""
+        return max(least, round(full * self.scale))
+
+    def seconds(self, full, least):
+        return max(least, full * self.scale)
+
+
+def row(name, bar, once=False, full_only=False):
+    def register(function):
+        REGISTRY[name] = Row(name, bar, function, once, full_only)
+        return function
+    return register
+
+
+def at_most(what, value, bar, unit="", widened=None):
+    """value <= bar; `widened` is the bar for this count, when it is not the full one."""
+    limit = bar if widened is None else widened
+    said = f"<= {bar:g}{unit}"
+    if widened is not None and widened > bar * 1.0005:
+        said += f" (here {limit:.3g})"
+    return Figure(what, f"{value:.4g}{unit}", said, value <= limit)
+
+
+def at_least(what, value, bar, unit=""):
+    return Figure(what, f"{value:.6g}{unit}", f">= {bar:g}{unit}", value >= bar)
+
+
+def exactly(what, value, wanted):
+    return Figure(what, value, f"= {wanted}", value == wanted)
+
+
+def holds(what, condition, value="", bar="yes"):
+    return Figure(what, value if value != "" else ("yes" if condition else "no"), bar, bool(condition))

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows_threads.py - which thread did it, how much of it, and in what state it was."""
+import re
+
+import folded
+import stats
+from rows import Figure, Skip, at_least, at_most, exactly, holds, row
+from target import CpuSeries, process_cpu_ns, start, thread_cpu_ns
+
+WORKERS = ("half", "third", "fifth", "deflates")
+
+
+def window(recording):
+    """The time that the samples stand for, CLOCK_MONOTONIC."""
+    return recording.quality["begin_ns"], recording.quality["end_ns"]
+
+
+@row("threads-shares", "50/30/20 % and one in zlib: shares within 2 points, each tid right")
+def threads_shares(run):
+    with start(run.interpreter, "shares.rb") as target:
+        tids = {thread["tid"]: thread["name"] for thread in target.facts["threads"]}
+        series = CpuSeries({tid: lambda tid=tid: thread_cpu_ns(target.pid, tid) for tid in tids})
+        recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(60, 1.5),
+                                     threads=True, weights=True)
+        series.stop()
+    truth = {name: series.between(tid, *window(recording)) for tid, name in tids.items()}
+    whole = sum(truth.values())
+    ours = {name: sum(stack.count for stack in recording.stacks if tids.get(stack.tid) == name)
+            for name in WORKERS}
+    weight = folded.total(recording.stacks)
+    samples = recording.quality["samples"]
+    errors = {name: (100 * (ours[name] / max(weight, 1) - truth[name] / whole),
+                     stats.share_bar(2, truth[name] / whole, samples)) for name in WORKERS}
+    name, (error, bar) = stats.worst(errors)
+    yield at_most(f"shares by tid ({name})", abs(error), 2, " points", bar)
+
+    by_name = {name: sum(stack.count for stack in recording.stacks
+                         if any(folded.method(frame.label) == name for frame in stack.frames))
+               for name in WORKERS}
+    errors = {name: (100 * (by_name[name] / max(weight, 1) - truth[name] / whole),
+                     stats.share_bar(2, truth[name] / whole, samples)) for name in WORKERS}
+    name, (error, bar) = stats.worst(errors)
+    yield at_most(f"shares by method ({name})", abs(error), 2, " points", bar)
+    crossed = sum(stack.count for stack in recording.stacks for frame in stack.frames
+                  if folded.method(frame.label) in WORKERS
+                  and tids.get(stack.tid) != folded.method(frame.label))
+    yield exactly("weight under the wrong tid", crossed, 0)
+    said = {stack.tid: stack.thread for stack in recording.stacks if stack.tid in tids}
+    yield holds("thread names", all(said[tid] == tids[tid] for tid in said), ", ".join(sorted(set(
+        map(str, said.values())))), "as set")
+
+
+@row("cpu-sum", "--mode cpu: sum of weights within 1 % of the CPU time, a sleeper weighs 0")
+def cpu_sum(run):
+    for threads in (1, 2, 4, 8) if run.full else (1, 4):
+        with start(run.interpreter, "cpu.rb", threads, run.seconds(60, 1.2)) as target:
+            series = CpuSeries({"all": lambda pid=target.pid: process_cpu_ns(pid)})
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(600, 0.9),
+                                         mode="cpu", weights=True, threads=True)
+            series.stop()
+        truth = series.between("all", *window(recording))
+        ours = folded.total(recording.stacks)
+        # Both ends of the series are 4 ms wide, and the end of a thread is seen at the next look.
+        grain = 100 * (8_000_000 + 5_000_000 * threads) / truth
+        yield at_most(f"{threads} threads, {truth / 1e9:.2f} CPU-s: off by",
+                      100 * abs(ours - truth) / truth, 1, " %", 1 + (0 if run.full else grain))
+        asleep = sum(stack.count for stack in recording.stacks
+                     if any(folded.method(frame.label) == "sleeps" for frame in stack.frames))
+        yield exactly(f"{threads} threads: the sleeper's weight", asleep, 0)
+
+
+@row("states", "dump: running, waiting for the GVL, blocked, each thread right")
+def states(run):
+    rounds = run.count(300, 8)
+    wrong, both_running, seen = [], 0, {}
+    with start(run.interpreter, "states.rb") as target:
+        tids = {tid: name for name, tid in target.facts["tids"].items()}
+        for _ in range(rounds):
+            threads = run.sonde.dump(target.pid)
+            now = {tids[tid]: threads[tid] for tid in tids if tid in threads}
+            if len(now) != 4:
+                wrong.append(f"threads {sorted(now)}")
+                continue
+            if now["blocked"].state != "blocked":
+                wrong.append(f"blocked is {now['blocked'].state}")
+            lock = {now["lock-1"].state, now["lock-2"].state}
+            both_running += now["lock-1"].state == now["lock-2"].state == "running"
+            if not lock <= {"running", "waiting for the GVL", "GC"}:
+                wrong.append(f"lock threads are {lock}")
+            methods = {folded.method(frame.label) for frame in now["native"].frames}
+            if "is_native" not in methods:
+                wrong.append("the native thread without is_native")
+            for name in ("lock-1", "lock-2"):
+                seen[now[name].state] = seen.get(now[name].state, 0) + 1
+    yield Figure(f"wrong states in {rounds} dumps", len(wrong), f"= 0 {wrong[:2] or ''}", not wrong)
+    yield at_most("both holders of the GVL running at once", 100 * both_running / rounds, 25, " %")
+    yield holds("a waiter for the GVL was seen", seen.get("waiting for the GVL", 0) > 0, str(seen))
+
+
+@row("ractors", "each ractor is seen, with its own method")
+def ractors(run):
+    if run.interpreter.version < (3, 0):
+        raise Skip("no ractors before Ruby 3.0")
+    with start(run.interpreter, "ractors.rb", 3) as target:
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 1.5), threads=True)
+    pattern = re.compile(r"\Aractor_(\d)\Z")
+    tids, mixed = {}, 0
+    for stack in recording.stacks:
+        numbers = {found[1] for frame in stack.frames
+                   for found in [pattern.match(folded.method(frame.label))] if found}
+        mixed += len(numbers) > 1 and stack.count
+        for number in numbers:
+            tids.setdefault(number, {}).setdefault(stack.tid, 0)
+            tids[number][stack.tid] += stack.count
+    yield exactly("ractors seen", len(tids), 3)
+    yield exactly("stacks of two ractors", int(mixed), 0)
+    least = min((sum(by.values()) for by in tids.values()), default=0)
+    yield at_least("samples of the least seen", least, recording.samples * 0.05)

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py - the acceptance rows: programs that know their own answer judge sonde.
+
+    run.py [--scale X] [--row NAME]... [--ruby NAME]... [--list] [--sonde PATH]
+
+Each row prints its figure beside its bar, for every interpreter. Scale 1 is the table in full,
+0.01 its rehearsal. The last line is `N passed, N failed, N skipped`; the exit code is 1 when
+any failed.
+"""
+import argparse
+import importlib
+import sys
+import time
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import interpreters
+from rows import REGISTRY, Figure, Run, Skip
+from sonde import Sonde
+
+TREE = Path(__file__).resolve().parents[2]
+MODULES = ("rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world")
+WIDTHS = (16, 9, 34, 26)
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--scale", type=float, default=0.01)
+    parser.add_argument("--row", action="append", metavar="NAME")
+    parser.add_argument("--ruby", action="append", metavar="NAME")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--sonde", type=Path, default=TREE / "build" / "sonde")
+    given = parser.parse_args()
+    for name in given.row or ():
+        if name not in REGISTRY:
+            parser.error(f"no row {name}; --list names them")
+    known = [entry[0] for entry in interpreters.TABLE]
+    for name in given.ruby or ():
+        if name not in known:
+            parser.error(f"no Ruby {name}; there are {', '.join(known)}")
+    return given
+
+
+def say(row, interpreter, figure, bar, verdict):
+    cells = (row, interpreter, figure, bar)
+    line = " ".join(str(cell).ljust(width) for cell, width in zip(cells, WIDTHS))
+    print(f"{line} {verdict}", flush=True)
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def skip(self, row, interpreter, why):
+        self.skipped += 1
+        say(row, interpreter, "-", "-", f"skip: {why}")
+
+    def figures(self, row, interpreter, figures, seconds):
+        ok = all(figure.ok for figure in figures)
+        for figure in figures:
+            say(row, interpreter, f"{figure.what}: {figure.value}", figure.bar,
+                "ok" if figure.ok else "FAIL")
+        self.passed += ok
+        self.failed += not ok
+        if seconds > 20:
+            print(f"    ({row} on {interpreter} took {seconds:.0f} s)", flush=True)
+
+
+def run_one(row, run, tally):
+    name = run.interpreter.name
+    begin = time.monotonic()
+    try:
+        figures = row.function(run)
+        figures = [figures] if isinstance(figures, Figure) else list(figures)
+        if not figures:
+            raise AssertionError("the row judged nothing")
+    except Skip as why:
+        tally.skip(row.name, name, why)
+        return
+    except Exception as error:  # a row that breaks is a row that fails, and the next one runs
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        figures = [Figure(type(error).__name__, f"{error} ({Path(where.filename).name}:{where.lineno})",
+                          row.bar, False)]
+    tally.figures(row.name, name, figures, time.monotonic() - begin)
+
+
+def main():
+    for module in MODULES:
+        importlib.import_module(module)
+    given = options()
+    if given.list:
+        for row in REGISTRY.values():
+            print(f"{row.name:16} {row.bar}")
+        return 0
+    tally = Tally()
+    there, missing = interpreters.find(given.ruby)
+    for name, why in missing.items():
+        tally.skip("(all rows)", name, why)
+    if not given.sonde.exists():
+        print(f"there is no {given.sonde}: ./dev build")
+        tally.failed += 1
+    else:
+        run_rows(given, there, tally)
+    print(f"{tally.passed} passed, {tally.failed} failed, {tally.skipped} skipped")
+    return 1 if tally.failed else 0
+
+
+def run_rows(given, there, tally):
+    sonde = Sonde(given.sonde.resolve())
+    build = given.sonde.resolve().parent
+    say("row", "ruby", "figure", "bar", "")
+    for row in REGISTRY.values():
+        if given.row and row.name not in given.row:
+            continue
+        if row.full_only and given.scale < 1:
+            tally.skip(row.name, "any", "only at --scale 1")
+            continue
+        once = row.once and given.scale < 1 and not given.ruby
+        usual = [one for one in there if one.name == "3.1"] or there
+        for interpreter in usual[:1] if once else there:
+            run_one(row, Run(interpreter, given.scale, sonde, build), tally)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+# torn.rb tight | twin SLICE_US - the call graph that tears in the hands of a careless reader
+#
+#   run -> foo -> bar -> { baz -> map -> block -> pred,  bob }
+#
+# tight: nothing but calls.  Before it begins, a forked child runs the same loop under a
+#        TracePoint and writes down every stack that exists, with lines: `legal`.
+# twin:  the same graph with work in each method, about SLICE_US long, that reads its thread's
+#        CPU clock at every change of method: the program knows the share of each frame.
+require_relative "truth"
+
+ONE = [1].freeze
+
+module Tight
+  module_function
+
+  def bob
+    ONE
+  end
+
+  def baz
+    ONE.map { |x| x.pred }
+  end
+
+  def bar
+    baz
+    bob
+  end
+
+  def foo
+    bar
+  end
+
+  RUN_LINE = __LINE__ + 2
+  def run
+    foo until Truth.stop?
+  end
+
+  # Every stack of one turn from foo on, root first, as [label, line]; a C function has line null.
+  def legal
+    seen = {}
+    trace = TracePoint.new(:line, :call, :return, :b_call, :b_return, :c_call) do |point|
+      stack = caller_locations(1).reverse.map do |frame|
+        native = frame.label =~ /\A(Array#)?map\z/
+        [frame.label, native ? nil : frame.lineno]
+      end
+      if point.event == :c_call
+        owner = RUBY_VERSION >= "3.4" ? "#{point.defined_class}#" : ""
+        stack << ["#{owner}#{point.method_id}", nil]
+      end
+      from = stack.index { |label, _| label =~ /\bfoo\z/ }
+      seen[stack.drop(from)] = true if from
+    end
+    trace.enable { 3.times { foo } }
+    seen.keys
+  end
+
+  def legal_in_child
+    reader, writer = IO.pipe
+    child = fork do
+      writer.write(JSON.generate(legal))
+      exit!(0)
+    end
+    writer.close
+    text = reader.read
+    Process.wait(child)
+    JSON.parse(text)
+  end
+end
+
+module Twin
+  STATES = %w[foo bar baz block bob].freeze
+  WEIGHT = { "foo" => 0.10, "bar" => 0.15, "baz" => 0.20, "block" => 0.30, "bob" => 0.25 }.freeze
+  FOO, BAR, BAZ, BLOCK, BOB = 0, 1, 2, 3, 4
+  SPENT = Array.new(5, 0)
+
+  module_function
+
+  def spin(count)
+    i = 0
+    i += 1 while i < count
+  end
+
+  # Charges the CPU time since the last change of method to the method that is left.
+  # Written out in each method, not called: a call would be one more frame.
+  def calibrate(slice_us)
+    spin(300_000)
+    before = Truth.thread_cpu_ns
+    spin(300_000)
+    per_us = 300_000_000.0 / (Truth.thread_cpu_ns - before)
+    STATES.map { |state| (per_us * slice_us * 5 * WEIGHT[state] / 2).ceil }
+  end
+
+  def bob
+    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+    SPENT[BAR] += now - $last
+    $last = now
+    i = 0
+    i += 1 while i < $count_bob
+    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+    SPENT[BOB] += now - $last
+    $last = now
+  end
+
+  def baz
+    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+    SPENT[BAR] += now - $last
+    $last = now
+    i = 0
+    i += 1 while i < $count_baz
+    ONE.map do
+      now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+      SPENT[BAZ] += now - $last
+      $last = now
+      i = 0
+      i += 1 while i < $count_block
+      now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+      SPENT[BLOCK] += now - $last
+      $last = now
+    end
+    i = 0
+    i += 1 while i < $count_baz
+    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+    SPENT[BAZ] += now - $last
+    $last = now
+  end
+
+  def bar
+    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+    SPENT[FOO] += now - $last
+    $last = now
+    i = 0
+    i += 1 while i < $count_bar
+    baz
+    i = 0
+    i += 1 while i < $count_bar
+    bob
+    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+    SPENT[BAR] += now - $last
+    $last = now
+  end
+
+  def foo
+    i = 0
+    i += 1 while i < $count_foo
+    bar
+    i = 0
+    i += 1 while i < $count_foo
+    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
+    SPENT[FOO] += now - $last
+    $last = now
+  end
+
+  def prepare(slice_us)
+    foo, bar, baz, block, bob = calibrate(slice_us)
+    $count_foo, $count_bar, $count_baz = foo, bar, baz
+    $count_block, $count_bob = block * 2, bob * 2
+    $last = Truth.thread_cpu_ns
+    20.times { foo() }
+    SPENT.fill(0)
+  end
+
+  def run
+    $last = Truth.thread_cpu_ns
+    foo until Truth.stop?
+  end
+
+  def truth
+    STATES.zip(SPENT).to_h
+  end
+end
+
+case ARGV[0]
+when "tight"
+  root = [["<main>", __LINE__ + 2], ["run", Tight::RUN_LINE]]
+  Truth.ready(root: root, legal: Tight.legal_in_child)
+  Tight.run
+  Truth.finish
+when "twin"
+  Twin.prepare(ARGV.fetch(1, "20").to_f)
+  Truth.ready(states: Twin::STATES)
+  Twin.run
+  Truth.finish(spent_ns: Twin.truth)
+else
+  abort "torn.rb tight | twin SLICE_US"
+end
