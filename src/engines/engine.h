@@ -43,6 +43,8 @@ struct sample_source {
 	/* The runtime's generation as it is now: a name that was read belongs to the sample only if
 	 * this is still the sample's own. */
 	u64 (*generation_now)(const struct sample_source *);
+	/* Is this frame of the sample on the thread's stack now? Then what it names is alive. */
+	bool (*frame_is_live)(const struct sample_source *, const struct frame *);
 	const char *thread_name; /* of the sampled thread; "" unknown */
 };
 

@@ -9,7 +9,8 @@
 enum {
 	/* Witness bytes kept; past that the cache starts over, which is slow once and right. */
 	WITNESS_MAX = 32 << 20,
-	WITNESS_READ_MAX = 4096,
+	/* Frames of one sample that are looked for on the stack again, a walk each. */
+	CONFIRM_MAX = 64,
 };
 
 struct frame_key {
@@ -24,6 +25,7 @@ struct named {
 	u32 location;
 	u32 first_read, read_count; /* the witness: reads of naming->witness */
 	bool known;
+	bool steady; /* read anew, it was the name that it had */
 };
 
 struct naming {
@@ -206,7 +208,7 @@ static void read_name(struct naming *naming, const struct frame *frame,
 	struct frame_name *name = &naming->name;
 	struct mem_record record;
 
-	named->known = false;
+	named->known = named->steady = false;
 	if (!runtime)
 		return;
 	str_clear(&name->label);
@@ -218,8 +220,28 @@ static void read_name(struct naming *naming, const struct frame *frame,
 	    name->path.bad || naming->witness.bad)
 		return;
 	named->read_count = naming->witness.reads.count - named->first_read;
-	named->location = location_of(naming, runtime, name);
+	u32 location = location_of(naming, runtime, name);
+	named->steady = named->location == location;
+	named->location = location;
 	named->known = true;
+}
+
+/* The collector has run since the sample was taken: whose names are these? */
+static void confirm_names(struct naming *naming, const struct sample *sample,
+			  const struct sample_source *source)
+{
+	for (u32 i = 0; i < naming->stale.count; i++) {
+		u32 frame = naming->stale.at[i];
+		struct named *named = &naming->all.at[naming->found.at[frame]];
+		/* The same name as before the collector ran: it changed its own marks only. */
+		if (named->known && named->steady)
+			continue;
+		/* Read once more: before, it had not been seen alive. */
+		read_name(naming, &sample->frames[frame], source, named);
+		named->generation = 0;
+		if (i >= CONFIRM_MAX || !source->frame_is_live(source, &sample->frames[frame]))
+			named->known = false;
+	}
 }
 
 static void read_names(struct naming *naming, const struct sample *sample,
@@ -233,10 +255,8 @@ static void read_names(struct naming *naming, const struct sample *sample,
 		read_name(naming, &sample->frames[frame], source, named);
 		named->generation = sample->generation;
 	}
-	if (!sample->generation || source->generation_now(source) == sample->generation)
-		return;
-	for (u32 i = 0; i < naming->stale.count; i++)
-		naming->all.at[naming->found.at[naming->stale.at[i]]].known = false;
+	if (sample->generation && source->generation_now(source) != sample->generation)
+		confirm_names(naming, sample, source);
 }
 
 static void start_over_when_full(struct naming *naming)

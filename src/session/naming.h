@@ -9,8 +9,9 @@
  * - After it, by its witness: a name is a pure function of the bytes that were read for it.
  *   The same bytes at the same addresses are the same name.  One vectored read checks all stale
  *   frames of a sample; only what differs is read anew.
- * - A name that is read anew counts only if the generation is still the sample's own
- *   afterwards; otherwise the frame is given as unnamed, and counted. */
+ * - A name that is read anew counts if the generation is still the sample's own afterwards, or
+ *   it is the name that it had, or the frame is still on its thread's stack, which keeps its object
+ *   alive; otherwise the frame is given as unnamed, and counted. */
 #pragma once
 #include "engines/engine.h"
 #include "mem/tape.h"

@@ -13,6 +13,7 @@ enum {
 	PROBES_PER_SECOND = 100000,
 	SPANS_PER_CALL = 1024,
 	HEAD_SPANS = 8,
+	LIVE_DEPTH_MAX = 1024,
 };
 
 /* schedstat of a running thread moves at scheduler ticks only, 10 ms apart at CONFIG_HZ=100: a
@@ -74,6 +75,25 @@ static u64 generation_now(const struct sample_source *source)
 	return walk.generation;
 }
 
+static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
+{
+	const struct reader_thread *thread = ((const struct source *)source)->thread;
+	struct walk walk = { 0 };
+
+	if (!thread || !thread->attached)
+		return false;
+	const struct runtime *runtime = thread->attached->runtime;
+	const void *state = thread->attached->state;
+	enum step step = runtime->begin(source->mem, state, thread->thread, &walk);
+	for (u32 n = 0; (step == STEP_MORE || step == STEP_TORN) && n < LIVE_DEPTH_MAX; n++) {
+		struct frame now = { 0 };
+		step = runtime->step(source->mem, state, &walk, &now);
+		if (step == STEP_MORE && now.at == frame->at && now.id == frame->id)
+			return true;
+	}
+	return false;
+}
+
 static void give(struct attempt *attempt, const struct reader_process *process,
 		 const struct reader_thread *thread, const char *name)
 {
@@ -83,6 +103,7 @@ static void give(struct attempt *attempt, const struct reader_process *process,
 			    .incarnation = process->incarnation,
 			    .runtime_of = runtime_of,
 			    .generation_now = generation_now,
+			    .frame_is_live = frame_is_live,
 			    .thread_name = name },
 		.process = process,
 		.thread = thread,

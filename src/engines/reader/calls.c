@@ -201,6 +201,16 @@ static bool place_is_plausible(const struct calls *calls, u64 salt, const struct
 	return !is_rare(placed->count, pair->count, leading ? leading->count : 0);
 }
 
+/* Of a stack that moved, a caller's place is the least certain: the next call may have begun. One
+ * that is not a quarter of the calls of this callee gives way to the most frequent. */
+static bool place_is_common(const struct calls *calls, u64 salt, const struct call *pair,
+			    const struct frame *caller, const struct frame *callee)
+{
+	const struct call *placed = find(calls, salt, PLACED, caller, NULL, callee);
+
+	return placed && placed->count * 4 >= pair->count;
+}
+
 bool calls_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
 {
 	for (u32 i = count; i-- > 1;) {
@@ -247,7 +257,7 @@ u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u3
 		const struct call *pair = find(calls, salt, PAIR, caller, NULL, &frames[i]);
 		if (!pair)
 			break;
-		if (caller && !place_is_plausible(calls, salt, caller, &frames[i]))
+		if (caller && !place_is_common(calls, salt, pair, caller, &frames[i]))
 			caller->pos = pair->pos;
 		if (!fits)
 			return standing + 1;

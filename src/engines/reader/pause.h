@@ -43,8 +43,7 @@ struct pause_history {
 	u8 attempts; /* at most 64 */
 };
 void pause_history_add(struct pause_history *history, bool moved);
-/* For --pause=auto: a thread that conflicted in any of its last 64 unpaused attempts is
- * paused, except one attempt in 32 at random, which keeps the history alive.  With a steady
- * conflict rate p this leaves at most max p(1-p)^64 + p/32 < 1 % of the samples unproven
- * for p < 14 %, and p/32 beyond. */
+/* For --pause=auto: a thread that conflicted in any of its last 64 unpaused attempts is paused,
+ * except in one attempt in 128 at random, which keeps the history alive.  With a steady conflict
+ * rate p this leaves p(1-p)^64, at most 0.6 %, or p/128 of the samples unproven. */
 bool pause_history_says(const struct pause_history *history, struct rng *rng);
