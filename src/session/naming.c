@@ -4,14 +4,20 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "target/target.h"
 
 enum {
 	/* Witness bytes kept; past that the cache starts over, which is slow once and right. */
 	WITNESS_MAX = 32 << 20,
+	ANY_PLACE = 0xffff, /* flags of a key that stands for a function, not for a frame */
 	/* Frames of one sample that are looked for on the stack again, a walk each. */
 	CONFIRM_MAX = 64,
 };
+
+/* What was on a stack so short a time ago has not been found dead, swept and its place given away:
+ * a collection alone takes longer. Beyond it (we were not given the CPU) there is doubt. */
+static const u64 SURELY_ALIVE_NS = 300 * NS_PER_US;
 
 struct frame_key {
 	u64 incarnation, id, owner;
@@ -25,7 +31,10 @@ struct named {
 	u32 location;
 	u32 first_read, read_count; /* the witness: reads of naming->witness */
 	bool known;
-	bool steady; /* read anew, it was the name that it had */
+	bool steady; /* read anew, it was the function that it had been */
+	/* given out while it had no name, and kept when the name that it seemed to have is proven */
+	u32 promise, promised_function;
+	u32 promises; /* how often */
 };
 
 struct naming {
@@ -38,6 +47,7 @@ struct naming {
 	VEC(struct mem_span) spans;
 	VEC(u8) again;
 	struct frame_name name;
+	bool churns;
 	u64 unnamed;
 };
 
@@ -77,7 +87,21 @@ static bool same_key(const void *owner, u32 item, const void *key)
 	return !memcmp(&naming->all.at[item].key, key, sizeof(struct frame_key));
 }
 
-/* The cache's item for a frame, added if need be; TABLE_NONE when out of memory. */
+/* The cache's item for a key, added if need be; TABLE_NONE when out of memory. */
+static u32 item_for(struct naming *naming, const struct frame_key *key)
+{
+	u64 hash = table_hash(key, sizeof *key);
+	u32 item = table_find(&naming->table, hash, same_key, naming, key);
+
+	if (item != TABLE_NONE)
+		return item;
+	item = naming->all.count;
+	if (!vec_push(&naming->all, (struct named){ .key = *key }) ||
+	    !table_add(&naming->table, hash, item))
+		return TABLE_NONE;
+	return item;
+}
+
 static u32 item_of(struct naming *naming, const struct sample_source *source,
 		   const struct frame *frame)
 {
@@ -91,15 +115,26 @@ static u32 item_of(struct naming *naming, const struct sample_source *source,
 	key.kind = frame->kind;
 	/* a caller's pos is behind its call, a leaf's may be anywhere: their lines can differ */
 	key.flags = frame->flags & (FRAME_C | FRAME_LEAF);
-	u64 hash = table_hash(&key, sizeof key);
-	u32 item = table_find(&naming->table, hash, same_key, naming, &key);
-	if (item != TABLE_NONE)
-		return item;
-	item = naming->all.count;
-	if (!vec_push(&naming->all, (struct named){ .key = key }) ||
-	    !table_add(&naming->table, hash, item))
-		return TABLE_NONE;
-	return item;
+	return item_for(naming, &key);
+}
+
+/* Was this the function of these addresses before, wherever in it they stood? Notes that it is. */
+static bool is_function_of(struct naming *naming, const struct frame_key *of, u32 function)
+{
+	struct frame_key key = *of;
+
+	key.pos = 0;
+	key.flags = ANY_PLACE;
+	u32 item = item_for(naming, &key);
+	if (item == TABLE_NONE)
+		return false;
+	struct named *named = &naming->all.at[item];
+	bool was = named->known && named->location == function;
+	/* addresses of this program come to mean other functions: from now on nothing is assumed */
+	naming->churns |= named->known && !was;
+	named->location = function;
+	named->known = true;
+	return was;
 }
 
 static bool find_frames(struct naming *naming, const struct sample *sample,
@@ -201,8 +236,9 @@ static u32 location_of(struct naming *naming, const struct runtime *runtime,
 }
 
 static void read_name(struct naming *naming, const struct frame *frame,
-		      const struct sample_source *source, struct named *named)
+		      const struct sample_source *source, u32 item)
 {
+	struct named *named = &naming->all.at[item];
 	const void *state;
 	const struct runtime *runtime = source->runtime_of(source, frame->kind, &state);
 	struct frame_name *name = &naming->name;
@@ -220,8 +256,12 @@ static void read_name(struct naming *naming, const struct frame *frame,
 	    name->path.bad || naming->witness.bad)
 		return;
 	named->read_count = naming->witness.reads.count - named->first_read;
+	struct frame_key key = naming->all.at[item].key;
 	u32 location = location_of(naming, runtime, name);
-	named->steady = named->location == location;
+	u32 function = naming->names->locations.at[location].function;
+	bool steady = is_function_of(naming, &key, function); /* may move the items */
+	named = &naming->all.at[item];
+	named->steady = steady;
 	named->location = location;
 	named->known = true;
 }
@@ -237,7 +277,8 @@ static void confirm_names(struct naming *naming, const struct sample *sample,
 		if (named->known && named->steady)
 			continue;
 		/* Read once more: before, it had not been seen alive. */
-		read_name(naming, &sample->frames[frame], source, named);
+		read_name(naming, &sample->frames[frame], source, naming->found.at[frame]);
+		named = &naming->all.at[naming->found.at[frame]];
 		named->generation = 0;
 		if (i >= CONFIRM_MAX || !source->frame_is_live(source, &sample->frames[frame]))
 			named->known = false;
@@ -252,10 +293,11 @@ static void read_names(struct naming *naming, const struct sample *sample,
 		struct named *named = &naming->all.at[naming->found.at[frame]];
 		if (named->known && sample->generation && named->generation == sample->generation)
 			continue; /* a recursive function's frame: read a moment ago */
-		read_name(naming, &sample->frames[frame], source, named);
-		named->generation = sample->generation;
+		read_name(naming, &sample->frames[frame], source, naming->found.at[frame]);
+		naming->all.at[naming->found.at[frame]].generation = sample->generation;
 	}
-	if (sample->generation && source->generation_now(source) != sample->generation)
+	if (sample->generation && source->generation_now(source) != sample->generation &&
+	    (naming->churns || clock_now_ns() > sample->time_ns + SURELY_ALIVE_NS))
 		confirm_names(naming, sample, source);
 }
 
@@ -268,13 +310,43 @@ static void start_over_when_full(struct naming *naming)
 	tape_clear(&naming->witness);
 }
 
-static u32 unnamed_location(struct naming *naming)
+/* A location of its own for a frame whose name is not proven yet. */
+static u32 promise_of(struct naming *naming, struct named *named)
 {
-	struct name_function function = { .name = names_text(naming->names, "(unnamed)") };
-	struct name_location location = { .function = names_function(naming->names, &function) };
+	struct names *names = naming->names;
 
 	naming->unnamed++;
-	return names_location(naming->names, &location);
+	named->promises++;
+	if (named->promise)
+		return named->promise;
+	struct name_function function = { .name = names_text(names, "(unnamed)") };
+	struct name_location location = {
+		.function = names_function(names, &function),
+		.address = (u64)(named - naming->all.at) + 1, /* nobody else's */
+	};
+	named->promise = names_location(names, &location);
+	named->promised_function = names->locations.at[named->location].function;
+	return named->promise;
+}
+
+static void keep_promise(struct naming *naming, struct named *named)
+{
+	struct name_location *all = naming->names->locations.at;
+
+	if (!naming->churns && all[named->location].function == named->promised_function) {
+		all[named->promise] = all[named->location];
+		naming->unnamed -= named->promises;
+	}
+	named->promise = named->promises = 0;
+}
+
+static u32 named_location(struct naming *naming, struct named *named)
+{
+	if (!named->known)
+		return promise_of(naming, named);
+	if (named->promise)
+		keep_promise(naming, named);
+	return named->location;
 }
 
 u32 naming_stack(struct naming *naming, const struct sample *sample,
@@ -297,8 +369,7 @@ u32 naming_stack(struct naming *naming, const struct sample *sample,
 		if (frame->kind == FRAME_MARK) {
 			location = names_mark(naming->names, (enum frame_mark)frame->id);
 		} else {
-			const struct named *named = &naming->all.at[naming->found.at[i]];
-			location = named->known ? named->location : unnamed_location(naming);
+			location = named_location(naming, &naming->all.at[naming->found.at[i]]);
 		}
 		stack = names_stack(naming->names, stack, location);
 	}

@@ -11,7 +11,8 @@
  *   frames of a sample; only what differs is read anew.
  * - A name that is read anew counts if the generation is still the sample's own afterwards, or
  *   it is the name that it had, or the frame is still on its thread's stack, which keeps its object
- *   alive; otherwise the frame is given as unnamed, and counted. */
+ *   alive.  Otherwise the frame is unnamed, and counted, until its name is proven.
+ * - A program in which an address was seen to change its meaning is given no benefit of doubt. */
 #pragma once
 #include "engines/engine.h"
 #include "mem/tape.h"

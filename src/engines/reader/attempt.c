@@ -88,7 +88,9 @@ static bool frame_is_live(const struct sample_source *source, const struct frame
 	for (u32 n = 0; (step == STEP_MORE || step == STEP_TORN) && n < LIVE_DEPTH_MAX; n++) {
 		struct frame now = { 0 };
 		step = runtime->step(source->mem, state, &walk, &now);
-		if (step == STEP_MORE && now.at == frame->at && now.id == frame->id)
+		/* the same place, too: in its slot may lie a later function at the same address */
+		if (step == STEP_MORE && now.at == frame->at && now.id == frame->id &&
+		    now.pos == frame->pos)
 			return true;
 	}
 	return false;
