@@ -10,7 +10,7 @@ from collections import Counter
 import folded
 
 COMPLETE, HELD, STARTING, IMPOSSIBLE = "complete", "moving", "starting", "impossible"
-UNNAMED = "unnamed"
+UNNAMED, CALLER_LINE = "unnamed", "caller line"
 
 
 class Grammar:
@@ -19,13 +19,13 @@ class Grammar:
         stacks = [root + [tuple(frame) for frame in stack] for stack in legal]
         stacks += [root[:depth] for depth in range(1, len(root) + 1)]
         self.callers = set()  # every (stack of callers on their lines, method of the leaf)
-        self.prefixes = {()}  # every stack of callers on their lines
+        self.names = set()    # the same without lines
         self.lines = {}       # method: the lines that it was seen on
         for stack in stacks:
             plain = [(folded.method(label), line) for label, line in stack]
             for depth in range(len(plain)):
                 self.callers.add((tuple(plain[:depth]), plain[depth][0]))
-                self.prefixes.add(tuple(plain[:depth]))
+                self.names.add(tuple(name for name, _ in plain[:depth + 1]))
                 name, line = plain[depth]
                 if line is not None:
                     self.lines.setdefault(name, set()).add(line)
@@ -33,13 +33,19 @@ class Grammar:
     def allow_leaf(self, callers, name):
         """A C function that may stand on these callers without being in the trace."""
         self.callers.add((callers, name))
+        self.names.add((*(caller for caller, _ in callers), name))
 
-    def _is_legal(self, frames):
+    def _judge(self, frames, right):
+        """`right`, or what is wrong with the frames."""
         plain = [(folded.method(frame.label), frame.line) for frame in frames]
         *callers, (name, line) = plain
         lines = self.lines.get(name)
         on_line = lines is None or line is None or min(lines) <= line <= max(lines)
-        return (tuple(callers), name) in self.callers and on_line
+        if (tuple(callers), name) in self.callers and on_line:
+            return right
+        known_lines = all(line in self.lines.get(name, {line}) for name, line in callers)
+        same_names = tuple(name for name, _ in plain) in self.names
+        return CALLER_LINE if same_names and known_lines and on_line else IMPOSSIBLE
 
     def classify(self, stack):
         frames = folded.strip_marks(stack.frames)
@@ -51,9 +57,8 @@ class Grammar:
         if "(unnamed)" in labels:
             return UNNAMED
         if labels[-1] == folded.MOVING:
-            outer = frames[:-1]
-            return HELD if not outer or self._is_legal(outer) else IMPOSSIBLE
-        return COMPLETE if self._is_legal(frames) else IMPOSSIBLE
+            return self._judge(frames[:-1], HELD) if frames[:-1] else HELD
+        return self._judge(frames, COMPLETE)
 
 
 class Verdict:
@@ -61,12 +66,12 @@ class Verdict:
 
     def __init__(self, grammar, stacks):
         self.counts = Counter()
-        self.impossible = []
+        self.examples = {}
         for stack in stacks:
             kind = grammar.classify(stack)
             self.counts[kind] += stack.count
-            if kind == IMPOSSIBLE:
-                self.impossible.append(stack)
+            if stack.count > self.examples.get(kind, (0,))[0]:
+                self.examples[kind] = stack.count, ";".join(map(str, stack.frames))
         self.total = sum(self.counts.values())
         self.no_line = sum(stack.count for stack in stacks if stack.frames
                            and stack.frames[-1].path is not None and stack.frames[-1].line is None)
@@ -77,9 +82,8 @@ class Verdict:
     def share(self, kind):
         return 100 * self.counts[kind] / max(self.total, 1)
 
-    def example(self):
-        worst = max(self.impossible, key=lambda stack: stack.count, default=None)
-        return ";".join(map(str, worst.frames)) if worst else ""
+    def example(self, kind):
+        return self.examples.get(kind, (0, ""))[1]
 
 
 def numbered(stacks, pattern):

@@ -73,7 +73,7 @@ def back_to_back(run, pid, depth, bar, rounds):
                  0.95 <= sum(calls.values()) <= 1.05)
 
 
-@row("cost", "own CPU of a sample: <= 10 / 16 us above a bare sleep loop, one system call")
+@row("cost", "own CPU of a sample: <= 10 / 16 us above a bare sleep loop, one system call", once=True)
 def cost(run):
     seconds, rounds = run.seconds(20, 0.6), run.count(9, 3)
     for depth, dense, paced in ((8, 6, 10), (50, 12, 16)):

@@ -55,7 +55,8 @@ def forks(run):
             if folded.method(frame.label).startswith("child_"):
                 by_pid.setdefault(folded.method(frame.label), set()).add(stack.pid)
     wrong = [name for name, found in by_pid.items() if found != {pids[int(name[6:])]}]
-    yield Figure("children under another pid", len(wrong), f"= 0 {wrong[:2] or ''}", not wrong)
+    told = [f"{name} ({pids[int(name[6:])]}) under {sorted(map(str, by_pid[name]))}" for name in wrong[:2]]
+    yield Figure("children under another pid", len(wrong), f"= 0 {told or ''}", not wrong)
     work = sum(stack.count for stack in stacks
                if any(folded.method(frame.label).startswith("child_") for frame in stack.frames))
     yield at_least(f"samples of {50 * children} ms in children", work, 0.7 * 50 * children)

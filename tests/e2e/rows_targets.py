@@ -40,6 +40,9 @@ def targets(run):
                     target.finish()
                 if target.wait() != 0:
                     bad.append(f"{program}: exit {target.process.returncode}")
+                said = target.process.stderr.read().decode(errors="replace")
+                if said:
+                    bad.append(f"{program}: says {said[:200]}")
         except Exception as error:
             bad.append(f"{program}: {error}")
     yield Figure(f"programs that fail, of {len(programs)}", len(bad), f"= 0 {bad or ''}", not bad)
@@ -94,6 +97,11 @@ def targets_life(run):
         yield exactly("exit code", target.wait(), 0)
     with start(run.interpreter, "starting.rb", 50, ready=False) as target:
         yield exactly("starting.rb", target.wait(), 0)
+    with start(run.interpreter, "ractors.rb", 3) as target:
+        if target.facts["ractors"]:
+            begin = process_cpu_ns(target.pid)
+            time.sleep(0.2)
+            yield at_least("ractors.rb spends in 200 ms, ms", (process_cpu_ns(target.pid) - begin) / 1e6, 50)
     with start(run.interpreter, "cpu.rb", 2, 0.2) as target:
         facts = target.read_line()
         yield at_least("cpu.rb spends, ms", facts["process_cpu_ns"] / 1e6, 200)

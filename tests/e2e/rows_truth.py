@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_truth.py - is what the profile says true: stacks that were, shares as they were."""
 import re
+from collections import Counter
 
 import folded
 import stats
-from judge import COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict, numbered
+from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict, numbered
 from rows import Figure, at_least, at_most, exactly, holds, row
 from target import start
 
 TIGHT_HZ = 10_000
 MEASURED = {"clock_gettime", "pred"}  # C functions on top of a state of the twin
+
+
+def is_timer_thread(stack, pid):
+    """Ruby's own timer thread, which no VM stack belongs to."""
+    return stack.tid != pid and [frame.label for frame in stack.frames] == ["[native]"]
 
 
 def tight(run, pause, samples, rate=TIGHT_HZ):
@@ -18,8 +24,9 @@ def tight(run, pause, samples, rate=TIGHT_HZ):
         grammar = Grammar(target.facts["root"], target.facts["legal"])
         root = tuple((folded.method(label), line) for label, line in target.facts["root"])
         grammar.allow_leaf(root, "stop?")
-        recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause)
-    return recording, Verdict(grammar, recording.stacks)
+        recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause, threads=True)
+    judged = [stack for stack in recording.stacks if not is_timer_thread(stack, target.pid)]
+    return recording, Verdict(grammar, judged)
 
 
 def state_of(stack):
@@ -72,13 +79,20 @@ def self_shares(stacks):
 def impossible_figure(verdict):
     what = f"impossible of {verdict.total}"
     if verdict.counts[IMPOSSIBLE]:
-        what += f" ({verdict.example()})"
+        what += f" ({verdict.example(IMPOSSIBLE)})"
     return Figure(what, f"{verdict.counts[IMPOSSIBLE]} = {verdict.ppm(IMPOSSIBLE):.0f} ppm", "= 0",
                   verdict.counts[IMPOSSIBLE] == 0)
 
 
-def degraded_figures(verdict):
-    """What is not wrong, but less than everything."""
+def degraded_figures(run, verdict):
+    """What is less than everything. Documented exception: code of YJIT 3.1 stores the caller's pc only
+    after the callee's frame is there, so that for some ns, stopped or not, the caller is on an old line."""
+    what = "caller on a line that does not call"
+    if verdict.counts[CALLER_LINE]:
+        what += f" ({verdict.example(CALLER_LINE)})"
+    yield Figure(what, f"{verdict.counts[CALLER_LINE]} = {verdict.ppm(CALLER_LINE):.0f} ppm",
+                 "printed" if run.interpreter.name == "3.1-yjit" else "= 0",
+                 not verdict.counts[CALLER_LINE] or run.interpreter.name == "3.1-yjit")
     yield Figure("with a frame without a name", verdict.counts[UNNAMED], "= 0", not verdict.counts[UNNAMED])
     yield holds("leaf without a line", True, f"{1e6 * verdict.no_line / max(verdict.total, 1):.0f} ppm",
                 "printed")
@@ -90,16 +104,16 @@ def torn_never(run):
     recording, verdict = tight(run, "never", samples)
     quality = recording.quality
     yield impossible_figure(verdict)
-    yield from degraded_figures(verdict)
+    yield from degraded_figures(run, verdict)
     yield at_least("attempts that were due", quality["expected"], samples * 0.9)
     yield holds("every attempt taken yields a sample", quality["samples"] >= quality["taken"] > 0,
                 f"{quality['samples']} of {quality['taken']}")
     yield holds("moving, tight", True, f"{verdict.share(HELD):.2f} %", "printed")
 
     count = run.count(100_000, 2_000)
-    recording, truth = twin(run, "never", 20, count, 5_000)
+    recording, truth = twin(run, "never", 20, count, 2_000)
     ours = {name: folded.share_of(recording.stacks, name) for name in total_shares(truth)}
-    yield share_figure("total shares", ours, total_shares(truth), recording.samples)
+    yield share_figure("total shares", ours, total_shares(truth), recording.independent)
 
     recording, truth = twin(run, "never", 1_000, run.count(20_000, 1_000), 1_000)
     yield at_most("moving, methods of a ms", 100 * recording.quality["moving"] / max(recording.samples, 1), 1, " %",
@@ -111,35 +125,47 @@ def torn_auto(run):
     samples = run.count(1_000_000, 5_000)
     recording, verdict = tight(run, "auto", samples, 5_000)
     yield impossible_figure(verdict)
-    yield at_least("complete", verdict.share(COMPLETE), 99, " %")
+    yield from degraded_figures(run, verdict)
+    yield at_least("complete", verdict.share(COMPLETE) + verdict.share(CALLER_LINE), 99, " %")
     _, stopped = tight(run, "always", samples, 5_000)
     yield Figure("always: impossible", stopped.counts[IMPOSSIBLE], "= 0", not stopped.counts[IMPOSSIBLE])
+    yield holds("always: caller on another line", True, f"{stopped.ppm(CALLER_LINE):.0f} ppm", "printed")
 
     count = run.count(100_000, 2_000)
-    recording, truth = twin(run, "auto", 20, count, 5_000)
-    yield share_figure("self shares, twin", self_shares(recording.stacks), truth, recording.samples)
+    recording, truth = twin(run, "auto", 20, count, 2_000)
+    yield share_figure("self shares, twin", self_shares(recording.stacks), truth, recording.independent)
+
+
+def leaf_counts(stacks):
+    """{method of the leaf: samples}, of the samples that have one."""
+    counts = Counter()
+    for stack in stacks:
+        frames = folded.strip_marks(stack.frames)
+        if frames and not frames[-1].is_mark:
+            counts[folded.method(frames[-1].label)] += stack.count
+    return counts
 
 
 @row("torn-shares", "tight loop, auto beside always: self shares within 2 points")
 def torn_shares(run):
-    samples = run.count(200_000, 4_000)
-    shares, kinds = {}, {}
-    for pause in ("auto", "always", "never"):
-        recording, verdict = tight(run, pause, samples, 5_000)
-        shares[pause] = {}
-        for stack in recording.stacks:
-            name = str(folded.strip_marks(stack.frames)[-1:] and
-                       folded.method(folded.strip_marks(stack.frames)[-1].label))
-            shares[pause][name] = shares[pause].get(name, 0) + stack.count / max(recording.samples, 1)
-        kinds[pause] = verdict
-    truth = shares["always"]
-    errors = {name: (100 * (shares["auto"].get(name, 0) - share),
-                     stats.share_bar(2, share, samples / 2))  # two samples are compared
-              for name, share in truth.items()}
+    rounds, samples = 3, run.count(200_000, 1_500)
+    counts = {pause: Counter() for pause in ("auto", "always", "never")}
+    independent = Counter()
+    with start(run.interpreter, "torn.rb", "tight") as target:
+        for number in range(rounds * len(counts)):  # in turn: the program's own shares drift
+            pause = list(counts)[number % len(counts)]
+            recording = run.sonde.record(target.pid, rate=1_000, seconds=samples / rounds / 1_000, pause=pause)
+            counts[pause] += leaf_counts(recording.stacks)
+            independent[pause] += recording.independent
+    shares = {pause: {name: count / found.total() for name, count in found.items()}
+              for pause, found in counts.items()}
+    both = 1 / (1 / independent["auto"] + 1 / independent["always"])
+    errors = {name: (100 * (shares["auto"].get(name, 0) - share), stats.share_bar(2, share, both))
+              for name, share in shares["always"].items()}
     name, (error, bar) = stats.worst(errors)
     yield at_most(f"self shares, auto to always ({name})", abs(error), 2, " points", bar)
-    yield holds("never: distance to always", True,
-                f"{100 * stats.variation(shares['never'], truth):.1f} points", "printed")
+    distance = 100 * stats.variation(shares["never"], shares["always"])
+    yield holds("never: leaves, distance to always", True, f"{distance:.1f} points", "printed")
 
 
 @row("deep", "10,000-deep recursion: complete")
@@ -162,7 +188,7 @@ def periodic_error(recording, truth):
     even = folded.share_of(recording.stacks, "even_half")
     odd = folded.share_of(recording.stacks, "odd_half")
     ours = even / max(even + odd, 1e-9)
-    return 100 * (ours - truth), stats.share_bar(2, truth, max(recording.samples, 1))
+    return 100 * (ours - truth), stats.share_bar(2, truth, recording.independent)
 
 
 @row("periodic", "50 % of an exact period of 1, 4, 10 ms at 99 and 100 Hz: 48-52 %")
@@ -171,14 +197,12 @@ def periodic(run):
     for period in (1, 4, 10):
         for rate in (99, 100):
             with start(run.interpreter, "periodic.rb", period, "wall") as target:
-                recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(100, 0.7),
-                                             weights=True)
+                recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(100, 0.7))
                 spent = target.finish()["spent_ns"]
             truth = spent["even_half"] / sum(spent.values())
             errors[f"{period} ms, {rate} Hz"] = periodic_error(recording, truth)
-    for name, (error, bar) in errors.items():
-        if run.full:
-            yield at_most(f"off at {name}", abs(error), 2, " points", bar)
+    for name, (error, bar) in errors.items() if run.full else ():
+        yield at_most(f"off at {name}", abs(error), 2, " points", bar)
     name, (error, bar) = stats.worst(errors)
     yield at_most(f"worst ({name})", abs(error), 2, " points", bar)
 
@@ -231,13 +255,13 @@ def gc_churn(run):
 @row("fibers", "a stack belongs to one fiber")
 def fibers(run):
     with start(run.interpreter, "fibers.rb", 8) as target:
-        recording = run.sonde.record(target.pid, rate=5_000, seconds=run.seconds(60, 1), weights=True)
+        recording = run.sonde.record(target.pid, rate=2_000, seconds=run.seconds(60, 1), weights=True)
     mixed, example = numbered(recording.stacks, re.compile(r"(?:fiber_|deep_)(\d)"))
     yield Figure(f"stacks of two fibers {example}", mixed, "= 0", mixed == 0)
     shares = {str(n): folded.share_of(recording.stacks, f"fiber_{n}") for n in range(8)}
     total = sum(shares.values())
     errors = {n: (100 * (share / max(total, 1e-9) - 1 / 8),
-                  stats.share_bar(2, 1 / 8, max(recording.samples, 1))) for n, share in shares.items()}
+                  stats.share_bar(2, 1 / 8, recording.independent)) for n, share in shares.items()}
     name, (error, bar) = stats.worst(errors)
     yield at_most(f"shares of 8 fibers (fiber {name})", abs(error), 2, " points", bar)
 
@@ -253,5 +277,7 @@ def starting(run):
     yield at_least("samples of 100 ms of brief_work", work, 60)
     unreadable = sum(stack.count for stack in recording.stacks
                      if stack.frames and stack.frames[-1].label == "[unreadable]")
-    # The last ms of a process have no memory to read.
-    yield at_most("stacks that could not be read", 100 * unreadable / recording.samples, 3, " %")
+    if run.interpreter.name == "3.1-yjit":  # its end takes 0.3 s: the kernel takes 256 MB of code back
+        yield holds("samples without memory to read", True, str(unreadable), "printed")
+    else:  # the last ms of a process have no memory
+        yield at_most("samples without memory to read", unreadable, 12)

@@ -11,7 +11,7 @@ import folded
 import rows_truth
 import stats
 from folded import Frame, parse_line
-from judge import COMPLETE, HELD, IMPOSSIBLE, STARTING, UNNAMED, Grammar, Verdict, numbered
+from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, STARTING, UNNAMED, Grammar, Verdict, numbered
 from rows_names import class_errors, compare_parked, without_rescue
 from rows_truth import self_shares, wrong_lines
 from sonde import Thread
@@ -68,7 +68,6 @@ class TightLoop(unittest.TestCase):
 
     def test_impossible(self):
         for text in (";bar (t.rb:26)",                                            # foo is missing
-                     ";foo (t.rb:31);bar (t.rb:26);bob (t.rb:18)",                # 26 calls baz
                      ";foo (t.rb:31);bar (t.rb:27);bob (t.rb:18);map",            # bob calls nothing
                      ";foo (t.rb:31);bar (t.rb:26);baz (t.rb:22);pred",           # map is missing
                      ";foo (t.rb:31);bar (t.rb:99)",                              # no such line
@@ -76,6 +75,11 @@ class TightLoop(unittest.TestCase):
                      ";foo (t.rb:31);[moving];bar (t.rb:27)",                     # a mark in the middle
                      ";[native]"):
             self.assertEqual(kind(text), IMPOSSIBLE, text)
+
+    def test_caller_on_another_line(self):
+        self.assertEqual(kind(";foo (t.rb:31);bar (t.rb:26);bob (t.rb:18)"), CALLER_LINE)  # 26 calls baz
+        self.assertEqual(kind(";foo (t.rb:31);bar (t.rb:26);bob (t.rb:18);[moving]"), CALLER_LINE)
+        self.assertEqual(kind(";foo (t.rb:31);bar (t.rb:88);bob (t.rb:18)"), IMPOSSIBLE)
 
     def test_root_missing(self):
         grammar = Grammar(ROOT, LEGAL)
@@ -95,7 +99,7 @@ class TightLoop(unittest.TestCase):
                   parse_line(f"{OUTER};map 1")]
         verdict = Verdict(Grammar(ROOT, LEGAL), stacks)
         self.assertEqual((verdict.total, verdict.share(COMPLETE), verdict.ppm(IMPOSSIBLE)), (100, 90, 10_000))
-        self.assertIn("map", verdict.example())
+        self.assertIn("map", verdict.example(IMPOSSIBLE))
         self.assertFalse(rows_truth.impossible_figure(verdict).ok)
 
 
@@ -115,8 +119,12 @@ class Shares(unittest.TestCase):
 
     def test_bars_shrink_with_the_count(self):
         self.assertGreater(stats.share_bar(2, 0.5, 100), 15)
-        self.assertLess(stats.share_bar(2, 0.5, 1_000_000), 2.2)
+        self.assertLess(stats.share_bar(2, 0.5, 1_000_000), 2.3)
         self.assertAlmostEqual(stats.variation({"a": 1}, {"b": 1}), 1)
+
+    def test_samples_of_a_starved_target_count_less(self):
+        self.assertEqual(stats.effective(1000, 1000, 0.0), 1000)
+        self.assertLess(stats.effective(1000, 1000, 0.5), 300)
 
     def test_mixed_numbers(self):
         stacks = [parse_line("fiber_1 (a:1);deep_1 (a:2) 5"), parse_line("fiber_1 (a:1);deep_2 (a:2) 3")]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import folded
+import stats
 
 
 class SondeError(Exception):
@@ -28,6 +29,7 @@ class Recording(NamedTuple):
     begin_ns: int  # CLOCK_MONOTONIC around the whole command
     end_ns: int
     peak_rss_kb: int
+    independent: float  # samples, less those of a target that waited for a CPU (one busy thread)
 
     @property
     def samples(self):
@@ -48,6 +50,14 @@ class Thread(NamedTuple):
     state: str
     frames: list  # leaf first, folded.Frame
     kinds: list
+
+
+def main_thread_waited_ns(pid):
+    """For how long the main thread has wanted to run and had no CPU; 0 when it has gone."""
+    try:
+        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[1])
+    except OSError:
+        return 0
 
 
 class Running:
@@ -116,17 +126,20 @@ class Sonde:
         """Records to the end. rc: what it must exit with (None: anything)."""
         with tempfile.TemporaryDirectory(prefix="sonde-e2e-") as name:
             directory = Path(name)
+            waited_ns = main_thread_waited_ns(pid)
             running = Running(self.words(directory, pid=pid, **options), directory, wrap, environment)
             seconds = options.get("seconds", 1.0) or 0
             stderr = running.finish(seconds + patience)
             end_ns = time.monotonic_ns()
+            waited = (main_thread_waited_ns(pid) - waited_ns) / (end_ns - running.begin_ns)
             code = running.process.returncode
             if rc is not None and code != rc:
                 raise SondeError(f"exit {code}: {stderr[-400:].strip()}")
             stacks = folded.parse(running.out.read_bytes()) if running.out.exists() else []
             quality = json.loads(running.quality.read_text()) if running.quality.exists() else {}
+            independent = stats.effective(quality.get("samples", 0), options.get("rate", 1000), waited)
             return Recording(stacks, quality, stderr, code, running.begin_ns, end_ns,
-                             running.peak_rss_kb)
+                             running.peak_rss_kb, independent)
 
     def dump(self, pid, *more, wrap=()):
         done = self.run("dump", "-p", pid, "--json", *more, wrap=wrap)

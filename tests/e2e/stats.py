@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """stats.py - how far from the truth an honest sampler may be, for a given number of samples.
 
-A bar of the acceptance table is for the full count. With fewer samples it is widened by three
+A bar of the acceptance table is for the full count. With fewer samples it is widened by four
 standard errors, and the output says so: no row depends on luck, none is softer than its count.
+(About a hundred shares are compared in a run. Three would let one in four honest runs fail.)
 """
 import math
 
-SIGMAS = 3.0
+SIGMAS = 4.0
+SLICE_SECONDS = 0.006  # for which a thread that lost its CPU stays where it was
+
+
+def effective(samples, rate, waited):
+    """How many of the samples are independent. While a thread waits for a CPU, `waited` of the time, all its
+    samples are the same: they come in clusters."""
+    waited = min(max(waited, 0), 0.98)
+    return max(1, samples / (1 - waited + waited * max(1, rate * SLICE_SECONDS)))
 
 
 def share_sigma(share, samples):

@@ -23,6 +23,8 @@ test    bpftool
 test    protobuf-compiler protoc
 test    golang-go         go
 test    chromium          chromium
+test    nodejs            node
+test    npm               npm
 matrix  mmdebstrap        mmdebstrap
 matrix  debian-archive-keyring
 lint    clang             clang

@@ -24,11 +24,12 @@ def sleeps
   sleep
 end
 
-Truth.ready(threads: THREADS)
 sleeper = Thread.new do
   Thread.current.name = "sleeper"
   sleeps
 end
+sleep 0.01 until sleeper.stop? # it works until it sleeps
+Truth.ready(threads: THREADS)
 workers = Array.new(THREADS) do |n|
   Thread.new do
     n.odd? ? works_without_lock(EACH_NS) : works_with_lock(EACH_NS)

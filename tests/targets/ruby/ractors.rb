@@ -16,7 +16,7 @@ end
 
 ractors = Array.new(N) do |n|
   Ractor.new(n) do |number|
-    loop { send("ractor_#{number}", 1_000_000) }
+    loop { __send__("ractor_#{number}", 1_000_000) } # plain send is Ractor#send here
   end
 end
 Truth.ready(ractors: ractors.size)

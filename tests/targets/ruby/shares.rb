@@ -53,6 +53,7 @@ WORKERS.each_with_index do |worker, index|
       send(worker.name, worker.units)
       TURN[(index + 1) % TURN.size] << true
     end
+    TURN.each { |turn| turn << true } # nobody waits for one that has gone
     end_worker(worker)
   end
 end

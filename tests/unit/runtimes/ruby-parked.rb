@@ -310,7 +310,11 @@ Thread.main.name = "main"
 printer = Thread.new do
   Thread.current.name = "printer"
   others = THREADS + [Thread.main]
-  Thread.pass until others.all? { |t| t.status == "sleep" && t.backtrace_locations.size > 0 }
+  # A status of "sleep" is not enough: a thread that waits for a file has it, too.
+  Thread.pass until others.all? do |thread|
+    leaf = thread.backtrace_locations&.first
+    thread.status == "sleep" && leaf && leaf.label.end_with?("sleep")
+  end
   others.each do |thread|
     puts "T #{hex thread.name}"
     thread.backtrace_locations.each do |frame|
