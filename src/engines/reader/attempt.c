@@ -13,6 +13,7 @@ enum {
 	PROBES_PER_SECOND = 100000,
 	SPANS_PER_CALL = 1024,
 	HEAD_SPANS = 8,
+	FIRST_LOOKS_PER_ATTEMPT = 32,
 	LIVE_DEPTH_MAX = 1024,
 };
 
@@ -366,8 +367,15 @@ static void bulk_heads(struct attempt *attempt, struct reader_process *process, 
 static bool look_in_bulk(struct attempt *attempt, struct reader_process *process,
 			 struct reader_thread *thread)
 {
+	struct look_result ignored;
+
 	if (!thread->attached)
 		return false;
+	/* where its head is, a first look tells; a few in each attempt */
+	if (!thread->set.ranges.count && attempt->first_looks < FIRST_LOOKS_PER_ATTEMPT) {
+		attempt->first_looks++;
+		look(attempt, process, thread, false, &ignored);
+	}
 	if (!thread->head_used)
 		remember_head(thread, process);
 	return thread->head_used && vec_push(&attempt->looked_at, thread);
@@ -493,6 +501,7 @@ void attempt_process(struct attempt *attempt, struct reader_process *process)
 {
 	attempt->pause.own_child = process->own_child ? process->target->pid : 0;
 	attempt->now_ns = clock_now_ns();
+	attempt->first_looks = 0;
 	if (attempt->pause.late_count)
 		pause_settle(&attempt->pause);
 	switch (attempt->options->mode) {

@@ -31,6 +31,7 @@ struct attempt {
 	VEC(struct mem_span) spans;
 	VEC(struct reader_thread *) looked_at;
 	VEC(u8) heads;
+	u32 first_looks;
 	bool no_memory;
 	bool gone; /* the process ended or exec'd during the attempt */
 };

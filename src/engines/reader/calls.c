@@ -228,7 +228,8 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 {
 	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
 
-	if (!between)
+	/* a function that was never seen there may be new: it is no sign of another's place */
+	if (!between || !find(calls, salt, PAIR, outer, NULL, middle))
 		return false;
 	struct frame leader = leader_of(between);
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);

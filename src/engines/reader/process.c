@@ -18,6 +18,9 @@ enum {
 	REFRESH_SHARE = 10,
 };
 
+/* How long one that runs when it is found is taken to run on; what it uses keeps it hot then. */
+static const u64 FIRST_HOT_NS = 500 * NS_PER_MS;
+
 struct reader_process *process_new(struct target *borrowed, u64 incarnation)
 {
 	struct reader_process *process = calloc(1, sizeof *process);
@@ -144,9 +147,12 @@ static bool add_thread(struct refresh *refresh, const struct reader_thread *like
 	if (thread->tid)
 		thread_probe_time(&thread->probe, &thread->probed);
 	/* what it used before we came is not ours to tell */
-	thread->accounted_ns = process->born_here || process->epoch_ns ? 0 : thread->probed.cpu_ns;
-	thread->was_running = true;
-	thread->hot_until_ns = clock_now_ns() + NS_PER_S;
+	bool is_new = process->born_here || process->refreshed;
+	thread->accounted_ns = is_new ? 0 : thread->probed.cpu_ns;
+	thread->was_running = is_new ||
+			      (thread->tid && thread_probe_state(&thread->probe, process->target) ==
+						      THREAD_RUNNING);
+	thread->hot_until_ns = thread->was_running ? clock_now_ns() + FIRST_HOT_NS : 0;
 	return true;
 }
 
@@ -249,6 +255,7 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 	vec_free(&refresh.all);
 	free(refresh.taken);
 	process->threads_changed = false;
+	process->refreshed = true;
 	u64 now = clock_now_ns();
 	process->refresh_ns = now + (now - began) * REFRESH_SHARE;
 	return good;

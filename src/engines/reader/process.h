@@ -59,6 +59,7 @@ struct reader_process {
 	bool starting;      /* a runtime's image is mapped, its VM is not up yet */
 	bool shares_memory; /* a vfork child before its exec: its stack is its parent's */
 	bool threads_changed;
+	bool refreshed; /* once at least: a thread that was not there then is new */
 	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
 	u64 attach_ns, attach_wait_ns;
 	VEC(struct attached *) attached;

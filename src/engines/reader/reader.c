@@ -374,7 +374,6 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 	if (!run->options.seed)
 		run->options.seed = random_seed();
 	snprintf(run->quality.engine, sizeof run->quality.engine, "reader");
-	run->quality.begin_ns = clock_now_ns();
 	return run;
 }
 
@@ -404,7 +403,8 @@ static struct run *reader_open(struct target *target, const struct engine_option
 		reader_close(run);
 		return NULL;
 	}
-	schedule_init(&run->schedule, clock_now_ns(), options->hz, run->options.seed);
+	run->quality.begin_ns = clock_now_ns();
+	schedule_init(&run->schedule, run->quality.begin_ns, options->hz, run->options.seed);
 	if (is_sampled(process)) {
 		join(run, process);
 		refresh(run, process);

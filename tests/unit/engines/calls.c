@@ -72,6 +72,17 @@ static void a_replaced_caller_is_put_back(void **state)
 	calls_fini(&calls);
 }
 
+static void a_function_that_is_new_is_not_replaced(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(MAP, 1), frame(300, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 2);
+	calls_fini(&calls);
+}
+
 static void an_ambiguous_caller_is_not_guessed(void **state)
 {
 	struct calls calls = { 0 };
@@ -170,6 +181,7 @@ int main(void)
 		cmocka_unit_test(nothing_stands_before_anything_is_proven),
 		cmocka_unit_test(a_call_that_never_was_does_not_stand),
 		cmocka_unit_test(a_replaced_caller_is_put_back),
+		cmocka_unit_test(a_function_that_is_new_is_not_replaced),
 		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
 		cmocka_unit_test(a_place_that_moved_on_is_set_right),
 		cmocka_unit_test(programs_are_kept_apart),
