@@ -10,6 +10,8 @@ static const u64 HOT_NS = 500 * NS_PER_MS;
 /* schedstat of a running thread lags by up to a scheduler tick (4 ms at 250 Hz); less than this
  * unexplained is no reason to ask everyone. */
 static const u64 UNEXPLAINED_NS = 5 * NS_PER_MS;
+/* Nor are they asked more often than this: a thousand of them take a millisecond. */
+static const u64 SWEEP_NS = 400 * NS_PER_MS;
 
 void account_begin(struct reader_process *process, u64 now_ns)
 {
@@ -97,8 +99,11 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 	if (!target_cpu_ns(process->target, &cpu_ns))
 		return;
 	u64 used = cpu_ns - process->cpu_ns;
-	if (settle || process->departed.count || used > explained + UNEXPLAINED_NS)
+	bool ask_all = used > explained + UNEXPLAINED_NS && now_ns > process->swept_ns + SWEEP_NS;
+	if (settle || process->departed.count || ask_all) {
 		explained += account_threads(process, now_ns, false);
+		process->swept_ns = now_ns;
+	}
 	process->cpu_ns = cpu_ns;
 	if (process->departed.count)
 		share_departed(process, used > explained ? used - explained : 0, share, arg);

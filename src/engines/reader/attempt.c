@@ -13,6 +13,7 @@ enum {
 	PROBES_PER_SECOND = 100000,
 	SPANS_PER_CALL = 1024,
 	HEAD_SPANS = 8,
+	HEADS_PER_ATTEMPT = 256,
 	FIRST_LOOKS_PER_ATTEMPT = 32,
 	LIVE_DEPTH_MAX = 1024,
 };
@@ -399,9 +400,12 @@ static bool used_cpu(struct reader_thread *thread)
 	return used;
 }
 
+/* Idle threads are looked at in turn, 256 in an attempt: reading the heads of 1,000 takes a
+ * millisecond. What one uses meanwhile is owed to its next sample. */
 static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 {
 	u32 count = process->threads.count;
+	u32 turns = count / HEADS_PER_ATTEMPT + 1;
 
 	vec_clear(&attempt->looked_at);
 	for (u32 i = 0; i < count; i++) {
@@ -411,10 +415,11 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 		if (thread->hot_until_ns > attempt->now_ns) {
 			attempt_running(attempt, process, thread);
 			thread->head_used = 0;
-		} else {
+		} else if ((i + process->head_turn) % turns == 0) {
 			look_in_bulk(attempt, process, thread);
 		}
 	}
+	process->head_turn++;
 	bulk_heads(attempt, process, becomes_hot, NULL);
 	for (u32 n = 0; n < PROBES_PER_ATTEMPT && n < count; n++) {
 		struct reader_thread *thread = process->threads.at[process->rotation++ % count];

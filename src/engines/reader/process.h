@@ -64,9 +64,10 @@ struct reader_process {
 	u64 attach_ns, attach_wait_ns;
 	VEC(struct attached *) attached;
 	VEC(struct reader_thread *) threads;
-	u32 rotation; /* next idle thread to probe */
+	u32 rotation;  /* next idle thread to probe */
+	u32 head_turn; /* which of the idle threads have their turn in a bulk look */
 	/* account.h */
-	u64 cpu_ns, epoch_ns;
+	u64 cpu_ns, epoch_ns, swept_ns;
 	VEC(struct departed) departed;
 	char warning[200];
 };
