@@ -99,7 +99,9 @@ static int open_task_file(const struct target *target, u32 tid, const char *file
 
 bool thread_probe_open(struct thread_probe *probe, const struct target *target, u32 tid)
 {
-	*probe = (struct thread_probe){ .stat_fd = -1, .tid = tid, .state = THREAD_RUNNING };
+	*probe = (struct thread_probe){
+		.stat_fd = -1, .tid = tid, .state = THREAD_RUNNING, .switches = { .fd = -1 }
+	};
 	probe->schedstat_fd = open_task_file(target, tid, "schedstat");
 	return probe->schedstat_fd >= 0;
 }
@@ -111,6 +113,7 @@ void thread_probe_close(struct thread_probe *probe)
 	if (probe->stat_fd >= 0)
 		close(probe->stat_fd);
 	probe->schedstat_fd = probe->stat_fd = -1;
+	switches_close(&probe->switches);
 }
 
 bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out)
@@ -120,13 +123,19 @@ bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out
 	return time_of_schedstat(text, proc_reread(probe->schedstat_fd, text, sizeof text), out);
 }
 
-enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target)
+enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
+					 u64 at_ns)
 {
 	struct thread_time time = { 0 };
 	char text[PROC_TEXT_MAX];
 
+	enum switches_state switched = switches_read(&probe->switches, at_ns);
+	if (switched == SWITCHES_OFF_CPU)
+		return probe->state = THREAD_SLEEPING;
 	if (!thread_probe_time(probe, &time))
 		return THREAD_GONE;
+	if (switched == SWITCHES_ON_CPU)
+		return probe->state = THREAD_RUNNING;
 	/* 0 runs: a kernel without CONFIG_SCHED_INFO */
 	if (time.runs && time.runs == probe->time.runs && time.cpu_ns == probe->time.cpu_ns)
 		return probe->state;
@@ -136,6 +145,8 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 		return target_thread_state(target, probe->tid);
 	probe->state = state_of_stat(text, proc_reread(probe->stat_fd, text, sizeof text));
 	probe->time = time;
+	if (probe->state == THREAD_RUNNING && !probe->switches.pages && !probe->unwatchable)
+		probe->unwatchable = !switches_open(&probe->switches, probe->tid);
 	return probe->state;
 }
 

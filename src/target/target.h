@@ -10,6 +10,7 @@
 #include "base/types.h"
 #include "base/vec.h"
 #include "mem/live.h"
+#include "target/switches.h"
 
 struct image;
 
@@ -98,7 +99,9 @@ bool target_thread_time(const struct target *target, u32 tid, struct thread_time
  * running.) */
 struct thread_probe {
 	int schedstat_fd;
-	int stat_fd; /* opened at the first thread_probe_state() */
+	int stat_fd;              /* opened at the first thread_probe_state() */
+	struct switches switches; /* opened when it was first seen running */
+	bool unwatchable;
 	u32 tid;
 	enum thread_run_state state; /* the last answer, and the time read before it */
 	struct thread_time time;
@@ -107,7 +110,10 @@ struct thread_probe {
 bool thread_probe_open(struct thread_probe *probe, const struct target *target, u32 tid);
 void thread_probe_close(struct thread_probe *probe);
 bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out);
-enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target);
+/* Running means on a CPU at `at_ns` (CLOCK_MONOTONIC, a moment ago) where context switches can be
+ * watched (switches.h), and on a CPU or waiting for one elsewhere. */
+enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
+					 u64 at_ns);
 
 /* CPU time of the whole process, dead threads included. */
 bool target_cpu_ns(const struct target *target, u64 *out);

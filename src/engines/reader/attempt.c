@@ -22,6 +22,9 @@ enum {
  * thread that moved less than two of them ago may be running. */
 static const u64 TICK_NS = 25 * NS_PER_MS;
 
+/* From the moment we take a CPU to our first look at the clock. */
+static const u64 WAKE_NS = 100 * NS_PER_US;
+
 bool attempt_init(struct attempt *attempt, const struct engine_options *options,
 		  struct quality *quality, u64 seed)
 {
@@ -198,9 +201,12 @@ void attempt_share(void *arg, const struct reader_process *process, u32 tid, con
 
 /* ---- one thread -------------------------------------------------------------------------- */
 
-static bool is_running(const struct reader_process *process, struct reader_thread *thread)
+/* Was it on a CPU when this attempt began? We may have taken that CPU from it to make the attempt. */
+static bool is_running(const struct attempt *attempt, const struct reader_process *process,
+		       struct reader_thread *thread)
 {
-	return thread->tid && thread_probe_state(&thread->probe, process->target) == THREAD_RUNNING;
+	return thread->tid && thread_probe_state(&thread->probe, process->target,
+						 attempt->now_ns - WAKE_NS) == THREAD_RUNNING;
 }
 
 static void remember_head(struct reader_thread *thread, const struct reader_process *process)
@@ -291,20 +297,20 @@ static void attempt_running(struct attempt *attempt, struct reader_process *proc
 	bool running;
 
 	if (!thread->attached) {
-		running = is_running(process, thread);
+		running = is_running(attempt, process, thread);
 		if (running)
 			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
 	} else if (wants_pause(attempt, thread)) {
-		running = is_running(process, thread);
+		running = is_running(attempt, process, thread);
 		if (running && look_paused(attempt, process, thread, &result))
 			emit_look(attempt, process, thread, &result);
 	} else {
 		/* what ran at the last attempt probably runs now: read first, and ask only when
 		 * nothing moved under the read */
 		bool first = thread->was_running;
-		running = first || is_running(process, thread);
+		running = first || is_running(attempt, process, thread);
 		if (running && look(attempt, process, thread, false, &result)) {
-			running = !first || result.ran || is_running(process, thread);
+			running = !first || result.ran || is_running(attempt, process, thread);
 			if (running)
 				emit_look(attempt, process, thread, &result);
 		}
@@ -440,7 +446,8 @@ static void attempt_look(struct attempt *attempt, struct reader_process *process
 			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
 		return;
 	}
-	bool pause = thread->tid && wants_pause(attempt, thread) && is_running(process, thread);
+	bool pause = thread->tid && wants_pause(attempt, thread) &&
+		     is_running(attempt, process, thread);
 	if (pause ? !look_paused(attempt, process, thread, &result) :
 		    !look(attempt, process, thread, false, &result))
 		return;
@@ -528,7 +535,7 @@ void attempt_starting(struct attempt *attempt, struct reader_process *process)
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
 		if (!thread->wanted ||
-		    (attempt->options->mode == MODE_CPU && !is_running(process, thread)))
+		    (attempt->options->mode == MODE_CPU && !is_running(attempt, process, thread)))
 			continue;
 		if (attempt->options->mode != MODE_LOCK)
 			emit_mark(attempt, process, thread, MARK_STARTING, SAMPLE_STARTING);

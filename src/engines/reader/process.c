@@ -150,8 +150,8 @@ static bool add_thread(struct refresh *refresh, const struct reader_thread *like
 	bool is_new = process->born_here || process->refreshed;
 	thread->accounted_ns = is_new ? 0 : thread->probed.cpu_ns;
 	thread->was_running = is_new ||
-			      (thread->tid && thread_probe_state(&thread->probe, process->target) ==
-						      THREAD_RUNNING);
+			      (thread->tid && thread_probe_state(&thread->probe, process->target,
+								 clock_now_ns()) == THREAD_RUNNING);
 	thread->hot_until_ns = thread->was_running ? clock_now_ns() + FIRST_HOT_NS : 0;
 	return true;
 }

@@ -55,7 +55,8 @@ static void comes_to(struct fixture *fixture, enum thread_run_state want)
 
 	while (target_thread_state(&fixture->target, fixture->target.pid) != want)
 		wait_a_little(&patience);
-	while (thread_probe_state(&fixture->probe, &fixture->target) != want)
+	while (thread_probe_state(&fixture->probe, &fixture->target, clock_now_ns() - NS_PER_MS) !=
+	       want)
 		wait_a_little(&patience);
 }
 
@@ -85,7 +86,8 @@ static void a_running_thread_runs(void **state)
 	for (u32 i = 0; i < 100; i++) {
 		assert_int_equal(target_thread_state(&fixture.target, fixture.target.pid),
 				 THREAD_RUNNING);
-		assert_int_equal(thread_probe_state(&fixture.probe, &fixture.target),
+		assert_int_equal(thread_probe_state(&fixture.probe, &fixture.target,
+						    clock_now_ns() - NS_PER_MS),
 				 THREAD_RUNNING);
 	}
 	assert_int_equal(target_thread_state(&fixture.target, 1),
@@ -168,7 +170,9 @@ static void nothing_is_known_of_the_dead(void **state)
 
 	start(&fixture, child_idle);
 	child_end(&fixture.child);
-	assert_int_equal(thread_probe_state(&fixture.probe, &fixture.target), THREAD_GONE);
+	assert_int_equal(
+		thread_probe_state(&fixture.probe, &fixture.target, clock_now_ns() - NS_PER_MS),
+		THREAD_GONE);
 	assert_false(thread_probe_time(&fixture.probe, &time));
 	assert_false(target_thread_time(&fixture.target, fixture.target.pid, &time));
 	assert_false(thread_probe_open(&probe, &fixture.target, fixture.target.pid));
