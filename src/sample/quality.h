@@ -19,6 +19,7 @@
 	X(complete, "of these, whole and proven")                                      \
 	X(moving, "with a leaf that changed while it was read")                        \
 	X(truncated, "with outer frames missing")                                      \
+	X(idle, "attempts in which no thread was running, and none was to be sampled") \
 	X(starting, "before the VM had a stack")                                       \
 	X(repeated, "of threads that had not run since their last sample")             \
 	X(paused, "for which the thread was stopped")                                  \

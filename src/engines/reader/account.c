@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 static const u64 EPOCH_NS = 100 * NS_PER_MS;
+static const u64 FIRST_EPOCH_NS = 20 * NS_PER_MS; /* to learn soon who runs */
 /* A thread is looked at in every attempt for this long after it last used CPU. */
 static const u64 HOT_NS = 500 * NS_PER_MS;
 /* schedstat of a running thread lags by up to a scheduler tick (4 ms at 250 Hz); less than this
@@ -15,7 +16,7 @@ static const u64 SWEEP_NS = 400 * NS_PER_MS;
 
 void account_begin(struct reader_process *process, u64 now_ns)
 {
-	process->epoch_ns = now_ns;
+	process->epoch_ns = now_ns - EPOCH_NS + FIRST_EPOCH_NS;
 	process->cpu_ns = 0;
 	if (!process->born_here)
 		target_cpu_ns(process->target, &process->cpu_ns);

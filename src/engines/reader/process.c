@@ -14,6 +14,7 @@
 
 enum {
 	THREADS_MAX = 1 << 16,
+	ASK_STATE_MAX = 64,
 	/* A refresh may take a tenth of the time at the most. */
 	REFRESH_SHARE = 10,
 };
@@ -149,9 +150,11 @@ static bool add_thread(struct refresh *refresh, const struct reader_thread *like
 	/* what it used before we came is not ours to tell */
 	bool is_new = process->born_here || process->refreshed;
 	thread->accounted_ns = is_new ? 0 : thread->probed.cpu_ns;
+	/* Of many, the first look at all CPU clocks will tell who runs (account.h). */
+	bool asked = !is_new && thread->tid && refresh->all.count <= ASK_STATE_MAX;
 	thread->was_running = is_new ||
-			      (thread->tid && thread_probe_state(&thread->probe, process->target,
-								 clock_now_ns()) == THREAD_RUNNING);
+			      (asked && thread_probe_state(&thread->probe, process->target,
+							   clock_now_ns()) == THREAD_RUNNING);
 	thread->hot_until_ns = thread->was_running ? clock_now_ns() + FIRST_HOT_NS : 0;
 	return true;
 }
@@ -388,6 +391,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 	process->shares_memory = false;
 	process->threads_changed = true;
 	process->starting = false;
+	process->exec_ns = clock_now_ns();
 	process->attach_ns = process->attach_wait_ns = 0;
 	target_close(process->target);
 	return target_open(process->target, pid, err);

@@ -61,6 +61,7 @@ struct reader_process {
 	bool threads_changed;
 	bool refreshed; /* once at least: a thread that was not there then is new */
 	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
+	u64 exec_ns;    /* when it was exec'd under our eyes */
 	u64 attach_ns, attach_wait_ns;
 	VEC(struct attached *) attached;
 	VEC(struct reader_thread *) threads;

@@ -25,9 +25,10 @@
 
 enum {
 	HZ_MAX = 20000,
-	/* A VM needs 10-100 ms to start; asking whether it has costs about 1 ms. */
-	ATTACH_WAIT_FIRST_MS = 1,
-	ATTACH_WAIT_MOST_MS = 50,
+	/* Asking whether a VM is there costs about 1 ms. */
+	IMAGE_COMES_MS = 60,
+	SOON_WAIT_MS = 3,
+	ATTACH_WAIT_MOST_MS = 1000,
 };
 
 struct run {
@@ -78,12 +79,14 @@ static void try_attach(struct run *run, struct reader_process *process)
 
 	if (process->attached.count || now < process->attach_ns)
 		return;
-	process_attach(process, &err);
-	u64 wait = process->attach_wait_ns ? process->attach_wait_ns * 2 :
-					     ATTACH_WAIT_FIRST_MS * NS_PER_MS;
-	process->attach_wait_ns = wait < ATTACH_WAIT_MOST_MS * NS_PER_MS ?
-					  wait :
-					  ATTACH_WAIT_MOST_MS * NS_PER_MS;
+	bool there = process_attach(process, &err);
+	log_debug(1, "%llu us: attach to %u: %s", (unsigned long long)(now / NS_PER_US),
+		  process->target->pid, there ? "attached" : err.text);
+	/* soon after an exec the image is being mapped, and then the VM comes up */
+	bool soon = process->starting || now < process->exec_ns + IMAGE_COMES_MS * NS_PER_MS;
+	u64 most = (soon ? SOON_WAIT_MS : ATTACH_WAIT_MOST_MS) * NS_PER_MS;
+	u64 wait = process->attach_wait_ns ? process->attach_wait_ns * 2 : NS_PER_MS;
+	process->attach_wait_ns = wait < most ? wait : most;
 	process->attach_ns = now + process->attach_wait_ns;
 	if (!was_sampled && is_sampled(process))
 		join(run, process);
@@ -254,7 +257,7 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	else if (attempt->no_memory)
 		quality->lost.no_memory++;
 	else
-		quality->taken++;
+		quality->taken++, quality->idle += quality->samples == samples;
 	attempt->gone = attempt->no_memory = false;
 	return process_of(run, pid) != NULL;
 }
@@ -291,6 +294,25 @@ static void sleep_until(struct run *run, u64 until_ns)
 	clock_sleep_until(until_ns);
 }
 
+/* The next deadline, or the next time to ask whether a VM has started. */
+static u64 next_wake(const struct run *run, u64 until_ns)
+{
+	u64 wake_ns = run->schedule.deadline_ns < until_ns ? run->schedule.deadline_ns : until_ns;
+
+	for (u32 i = 0; i < run->processes.count; i++) {
+		const struct reader_process *process = run->processes.at[i];
+		if (!process->attached.count && process->attach_ns < wake_ns)
+			wake_ns = process->attach_ns;
+	}
+	return wake_ns;
+}
+
+static void attach_waiting(struct run *run)
+{
+	for (u32 i = 0; i < run->processes.count; i++)
+		try_attach(run, run->processes.at[i]);
+}
+
 static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
 {
 	run->attempt.fn = run->fn = fn;
@@ -304,12 +326,11 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 			settle(run, now);
 			return true;
 		}
+		attach_waiting(run);
 		if (now >= run->schedule.deadline_ns)
 			take_deadline(run);
 		else
-			sleep_until(run, run->schedule.deadline_ns < until_ns ?
-						 run->schedule.deadline_ns :
-						 until_ns);
+			sleep_until(run, next_wake(run, until_ns));
 	}
 }
 

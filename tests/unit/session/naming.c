@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * naming.c - names stay right while what they are read from changes.
+ *
+ * The "program" is our own memory: a frame's id is the address of a cell that holds its name. */
+#include "check.h"
+
+#include "session/naming.h"
+#include "target/target.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cell {
+	char name[32];
+};
+
+struct fixture {
+	struct names names;
+	struct naming *naming;
+	struct target target;
+	struct sample_source source;
+	struct sample *sample;
+	struct cell cells[4];
+};
+
+/* What the fake runtime does and was asked; the runtime's functions know no fixture. */
+static u64 generation;
+static u32 times_read;
+static bool is_live;
+
+static bool name_frame(const struct mem *mem, const void *state, const struct frame *frame,
+		       struct frame_name *out)
+{
+	struct cell cell;
+
+	(void)state;
+	times_read++;
+	if (!mem_read(mem, frame->id, &cell, sizeof cell) || !cell.name[0])
+		return false;
+	str_add_text(&out->label, cell.name);
+	out->line = frame->pos;
+	return true;
+}
+
+static const struct runtime fake = { .name = "fake", .name_frame = name_frame };
+
+static const struct runtime *runtime_of(const struct sample_source *source, u16 kind,
+					const void **state)
+{
+	(void)source;
+	*state = NULL;
+	return kind == FRAME_MANAGED ? &fake : NULL;
+}
+
+static u64 generation_now(const struct sample_source *source)
+{
+	(void)source;
+	return generation;
+}
+
+static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
+{
+	(void)source;
+	(void)frame;
+	return is_live;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+
+	names_init(&f->names);
+	f->naming = naming_new(&f->names);
+	mem_live_init(&f->target.mem, (u32)getpid());
+	f->sample = calloc(1, sizeof *f->sample + 8 * sizeof(struct frame));
+	f->source = (struct sample_source){ .target = &f->target,
+					    .mem = &f->target.mem.mem,
+					    .incarnation = 1,
+					    .runtime_of = runtime_of,
+					    .generation_now = generation_now,
+					    .frame_is_live = frame_is_live,
+					    .thread_name = "" };
+	for (u32 i = 0; i < COUNT_OF(f->cells); i++)
+		snprintf(f->cells[i].name, sizeof f->cells[i].name, "function_%u", i);
+	generation = 7;
+	times_read = 0;
+	is_live = false;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	naming_free(f->naming);
+	names_free(&f->names);
+	mem_live_fini(&f->target.mem);
+	free(f->sample);
+	free(f);
+	return 0;
+}
+
+/* A sample of cells 0 (leaf) to depth - 1 (root), taken in generation `of`. */
+static u32 take(struct fixture *f, u32 depth, u64 of)
+{
+	*f->sample = (struct sample){ .generation = of, .depth = depth };
+	for (u32 i = 0; i < depth; i++)
+		f->sample->frames[i] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[i],
+						       .pos = 10 + i,
+						       .kind = FRAME_MANAGED };
+	return naming_stack(f->naming, f->sample, &f->source);
+}
+
+static const char *leaf_name(const struct fixture *f, u32 stack)
+{
+	const struct name_location *location =
+		&f->names.locations.at[f->names.stacks.at[stack].location];
+
+	return f->names.strings.at[f->names.functions.at[location->function].name].text;
+}
+
+static void a_name_is_read_once_a_generation(void **state)
+{
+	struct fixture *f = *state;
+	u32 stack = take(f, 3, 7);
+
+	assert_string_equal(leaf_name(f, stack), "function_0");
+	assert_int_equal(f->names.stacks.at[stack].depth, 3);
+	assert_int_equal(times_read, 3);
+	assert_int_equal(take(f, 3, 7), stack);
+	assert_int_equal(times_read, 3);
+}
+
+static void the_same_bytes_are_the_same_name(void **state)
+{
+	struct fixture *f = *state;
+	u32 stack = take(f, 3, 7);
+
+	generation = 8;
+	assert_int_equal(take(f, 3, 8), stack);
+	assert_int_equal(times_read, 3); /* one vectored look at the witnesses, no name read */
+}
+
+static void other_bytes_are_another_name(void **state)
+{
+	struct fixture *f = *state;
+
+	take(f, 2, 7);
+	generation = 8;
+	strcpy(f->cells[0].name, "reused");
+	assert_string_equal(leaf_name(f, take(f, 2, 8)), "reused");
+	assert_int_equal(times_read, 3);
+}
+
+static void without_a_generation_every_name_is_checked(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 0;
+	take(f, 1, 0);
+	strcpy(f->cells[0].name, "other");
+	assert_string_equal(leaf_name(f, take(f, 1, 0)), "other");
+}
+
+/* The collector ran after the sample: what lies there now may be something else. */
+static void a_name_in_doubt_is_not_given(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	assert_string_equal(leaf_name(f, take(f, 1, 7)), "(unnamed)");
+	assert_int_equal(naming_unnamed(f->naming), 1);
+}
+
+static void a_frame_that_is_still_there_has_its_name(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	is_live = true;
+	assert_string_equal(leaf_name(f, take(f, 1, 7)), "function_0");
+	assert_int_equal(naming_unnamed(f->naming), 0);
+}
+
+static void a_promised_name_is_given_when_it_is_proven(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	u32 stack = take(f, 1, 7);
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
+	take(f, 1, 9);
+	assert_string_equal(leaf_name(f, stack), "function_0");
+	assert_int_equal(naming_unnamed(f->naming), 0);
+}
+
+static void a_promise_is_not_kept_for_another_function(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	u32 stack = take(f, 1, 7);
+	strcpy(f->cells[0].name, "reused");
+	assert_string_equal(leaf_name(f, take(f, 1, 9)), "reused");
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
+	assert_int_equal(naming_unnamed(f->naming), 1);
+}
+
+static void memory_that_is_no_function_has_no_name(void **state)
+{
+	struct fixture *f = *state;
+
+	f->cells[0].name[0] = 0;
+	assert_string_equal(leaf_name(f, take(f, 2, 7)), "(unnamed)");
+	f->sample->frames[0].kind = FRAME_MANAGED + 5; /* no such runtime */
+	assert_string_equal(leaf_name(f, naming_stack(f->naming, f->sample, &f->source)),
+			    "(unnamed)");
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_name_is_read_once_a_generation),
+		TEST(the_same_bytes_are_the_same_name),
+		TEST(other_bytes_are_another_name),
+		TEST(without_a_generation_every_name_is_checked),
+		TEST(a_name_in_doubt_is_not_given),
+		TEST(a_frame_that_is_still_there_has_its_name),
+		TEST(a_promised_name_is_given_when_it_is_proven),
+		TEST(a_promise_is_not_kept_for_another_function),
+		TEST(memory_that_is_no_function_has_no_name),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
