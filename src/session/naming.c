@@ -15,9 +15,10 @@ enum {
 	CONFIRM_MAX = 64,
 };
 
-/* What was on a stack so short a time ago has not been found dead, swept and its place given away:
- * a collection alone takes longer. Beyond it (we were not given the CPU) there is doubt. */
-static const u64 SURELY_ALIVE_NS = 300 * NS_PER_US;
+/* What was on a stack so short a time ago has hardly been found dead, swept and its place given to
+ * another function: in programs that never were seen to do so, this is believed. Beyond it (we were
+ * not given the CPU) there is doubt. */
+static const u64 SURELY_ALIVE_NS = 10 * NS_PER_MS;
 
 struct frame_key {
 	u64 incarnation, id, owner;

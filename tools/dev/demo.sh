@@ -8,6 +8,7 @@ hottest_lines() {
 	{
 		count = $NF
 		sub(/ [0-9]+$/, "")
+		sub(/;\[moving\]$/, "") # what it called was changing: the time is still this line
 		depth = split($0, frame, ";")
 		for (i = depth; i > 1 && frame[i] !~ /:[0-9]+\)$/; i--)
 			;

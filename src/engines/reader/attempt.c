@@ -116,7 +116,7 @@ static void give(struct attempt *attempt, const struct reader_process *process,
 		.thread = thread,
 	};
 	attempt->sample->pid = process->target->pid;
-	attempt->sample->time_ns = attempt->now_ns;
+	attempt->sample->time_ns = attempt->looked_ns;
 	attempt->fn(attempt->arg, attempt->sample, &source.source);
 }
 
@@ -236,6 +236,7 @@ static bool look(struct attempt *attempt, struct reader_process *process,
 	};
 	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
 	plan_retarget(attempt->look.plan, &process->target->mem);
+	attempt->looked_ns = clock_now_ns();
 	if (!look_at(&attempt->look, &subject, result)) {
 		attempt->no_memory = true;
 		return false;
@@ -512,7 +513,7 @@ static void attempt_lock(struct attempt *attempt, struct reader_process *process
 void attempt_process(struct attempt *attempt, struct reader_process *process)
 {
 	attempt->pause.own_child = process->own_child ? process->target->pid : 0;
-	attempt->now_ns = clock_now_ns();
+	attempt->now_ns = attempt->looked_ns = clock_now_ns();
 	attempt->first_looks = 0;
 	if (attempt->pause.late_count)
 		pause_settle(&attempt->pause);

@@ -21,7 +21,8 @@ struct attempt {
 	struct rng rng;
 	struct quality *quality;
 	u64 period_ns;
-	u64 now_ns;
+	u64 now_ns;    /* when the attempt began */
+	u64 looked_ns; /* when the last look at a thread's memory was made */
 	/* where samples go */
 	sample_fn *fn;
 	void *arg;

@@ -124,8 +124,10 @@ static void learn_triple(struct calls *calls, u64 salt, const struct frame *oute
 		between->owner = middle->owner;
 	}
 	struct call *triple = sight(calls, key_of(salt, TRIPLE, outer, middle, inner));
-	if (triple)
+	if (triple) {
 		triple->pos = middle->pos;
+		triple->flags = middle->flags;
+	}
 }
 
 /* A leaf's place says nothing about who calls whom. */
@@ -238,6 +240,7 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 	middle->id = leader.id;
 	middle->owner = leader.owner;
 	middle->pos = leading->pos;
+	middle->flags = leading->flags;
 	return true;
 }
 

@@ -32,6 +32,7 @@ struct call {
 	u64 id, owner; /* sandwiches: the most frequent of what lies between */
 	u64 count;
 	u32 pos;   /* pairs: the most frequent place of the caller; triples: the middle's last */
+	u16 flags; /* triples: of the middle */
 	u32 votes; /* by which `id` or `pos` leads (Boyer and Moore's majority vote) */
 };
 

@@ -63,9 +63,11 @@ static void a_replaced_caller_is_put_back(void **state)
 	struct frame stack[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
+	stack[1].flags = FRAME_C;
 	learn_program(&calls, 1);
 	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 4);
 	assert_int_equal(stack[1].id, BAZ);
+	assert_int_equal(stack[1].flags, 0);
 	assert_int_equal(stack[1].owner, BAZ * 10);
 	assert_int_equal(stack[1].pos, 5);
 	assert_int_equal(stack[2].pos, 7); /* from where foo calls baz */
