@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-Wundef",
-         "-Wstrict-prototypes", "-Wno-unused-function", "-fsyntax-only", "-Isrc", "-Iinclude",
+         "-Wstrict-prototypes", "-Wno-unused-function", "-fsyntax-only", "-Isrc",
          "-Itests", "-Itests/unit", "-Itests/targets", "-xc", "-"]
 X_LIST_LINE = re.compile(r"[A-Z]+\(.*\)$")
 
