@@ -33,6 +33,9 @@ enum walk_flags {
 	WALK_TOP_UNSET =
 		1 << 2, /* the innermost frame was published before it was filled (Ruby <= 2.7)
 				  * and left out: the engine puts MARK_MOVING in its place */
+	WALK_TOP_UNSURE =
+		1 << 3, /* this VM publishes frames before it fills them: even of a thread that
+				   * stands still the innermost may be a leftover of an earlier call */
 };
 
 /* A thread of the VM, as next_thread gives it. */

@@ -84,6 +84,19 @@ def measure(row, run):
                        row.bar, False)]
 
 
+def seen_again(row, run, missed, figures):
+    """An exact figure that misses in a rehearsal fails if it misses in one of two more runs; what is
+    seen once in three is printed, and is for `./dev prove` to find."""
+    for figure in missed:
+        say(row.name, run.interpreter.name, f"{figure.what}: {figure.value}", figure.bar, "MISSED ONCE: two more runs")
+    for _ in range(2):
+        again = measure(row, run)
+        if not all(figure.ok for figure in again):
+            return again
+        figures = again
+    return figures
+
+
 def run_one(row, run, tally):
     name = run.interpreter.name
     begin = time.monotonic()
@@ -94,6 +107,8 @@ def run_one(row, run, tally):
             for figure in missed:
                 say(row.name, name, f"{figure.what}: {figure.value}", figure.bar, "missed: once more, 4 times the samples")
             figures = measure(row, replace(run, scale=min(1, 4 * run.scale), stretch=4))
+        elif missed and not run.full:
+            figures = seen_again(row, run, missed, figures)
     except Skip as why:
         tally.skip(row.name, name, why)
         return

@@ -21,6 +21,8 @@ enum {
 	SIGHTINGS_MIN = 16,
 	/* Rarer than one in 50 beside one that is nine tenths. */
 	RARE = 50,
+	/* Once or twice can be an accident, be it the first to be seen. */
+	TWICE = 2,
 };
 
 enum sort { PAIR, PLACED, SANDWICH, TRIPLE };
@@ -182,7 +184,7 @@ static bool middle_is_plausible(const struct calls *calls, u64 salt, const struc
 	const struct call *triple = find(calls, salt, TRIPLE, outer, middle, inner);
 	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
 
-	if (!triple || !between)
+	if (!triple || !between || triple->count <= TWICE)
 		return false;
 	struct frame leader = leader_of(between);
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
@@ -235,7 +237,7 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 		return false;
 	struct frame leader = leader_of(between);
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
-	if (!leading || leading->count * 10 < between->count * 9)
+	if (!leading || leading->count <= TWICE || leading->count * 10 < between->count * 9)
 		return false;
 	middle->id = leader.id;
 	middle->owner = leader.owner;

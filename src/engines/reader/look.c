@@ -147,7 +147,7 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	result->generation = walk.generation;
 	result->lock = walk.flags & WALK_LOCK;
 	bool held = plan_settle(look->plan) == PLAN_HELD;
-	if (held && end == STEP_DONE)
+	if (held && end == STEP_DONE && (!subject->still || walk.flags & WALK_TOP_UNSURE))
 		held = is_believed(look, subject);
 	if (held)
 		good = put_held(look, &walk, end, result);

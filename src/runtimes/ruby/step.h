@@ -260,7 +260,8 @@ RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state 
 
 	walk->cursor = walk->limit = walk->base = 0;
 	walk->generation = 0;
-	walk->depth = walk->flags = 0;
+	walk->depth = 0;
+	walk->flags = (state->facts & RUBY_FILLS_LATE) ? WALK_TOP_UNSURE : 0;
 	/* Whatever fiber is current at this instant is a true answer. */
 	if (!ruby_read_thread(mem, state, thread, &words) ||
 	    !ruby_lock_owner(mem, state, ruby_thread_word(&words, state->at.thread_ractor), &owner))

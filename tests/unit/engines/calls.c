@@ -19,8 +19,10 @@ static void learn_program(struct calls *calls, u64 salt)
 	struct frame map[] = { frame(MAP, 1), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
 	struct frame bob[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
-	calls_learn(calls, salt, map, COUNT_OF(map), false);
-	calls_learn(calls, salt, bob, COUNT_OF(bob), false);
+	for (u32 i = 0; i < 3; i++) {
+		calls_learn(calls, salt, map, COUNT_OF(map), true);
+		calls_learn(calls, salt, bob, COUNT_OF(bob), true);
+	}
 }
 
 static void proven_calls_stand(void **state)
@@ -31,6 +33,20 @@ static void proven_calls_stand(void **state)
 	(void)state;
 	learn_program(&calls, 1);
 	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	calls_fini(&calls);
+}
+
+static void what_was_seen_once_may_be_an_accident(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	calls_learn(&calls, 1, stack, COUNT_OF(stack), true);
+	assert_false(calls_plausible(&calls, 1, stack, COUNT_OF(stack)));
+	calls_learn(&calls, 1, stack, COUNT_OF(stack), true);
+	calls_learn(&calls, 1, stack, COUNT_OF(stack), true);
+	assert_true(calls_plausible(&calls, 1, stack, COUNT_OF(stack)));
 	calls_fini(&calls);
 }
 
@@ -94,7 +110,8 @@ static void an_ambiguous_caller_is_not_guessed(void **state)
 
 	(void)state;
 	learn_program(&calls, 1);
-	calls_learn(&calls, 1, other, COUNT_OF(other), false);
+	for (u32 i = 0; i < 3; i++)
+		calls_learn(&calls, 1, other, COUNT_OF(other), true);
 	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
@@ -132,6 +149,7 @@ static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
 	struct frame moving[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
+	learn_program(&calls, 1);
 	calls_learn(&calls, 1, wrong, COUNT_OF(wrong), true);
 	for (u32 i = 0; i < 200; i++)
 		calls_learn(&calls, 1, right, COUNT_OF(right), true);
@@ -150,7 +168,7 @@ static void many_between_the_same_neighbours_are_all_believed(void **state)
 	struct calls calls = { 0 };
 
 	(void)state;
-	for (u32 round = 0; round < 3; round++)
+	for (u32 round = 0; round < 4; round++)
 		for (u64 visit = 0; visit < 100; visit++) {
 			struct frame stack[] = { frame(MAP, 1), frame(1000 + visit, 5),
 						 frame(FOO, 7), frame(MAIN, 3) };
@@ -180,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(proven_calls_stand),
+		cmocka_unit_test(what_was_seen_once_may_be_an_accident),
 		cmocka_unit_test(nothing_stands_before_anything_is_proven),
 		cmocka_unit_test(a_call_that_never_was_does_not_stand),
 		cmocka_unit_test(a_replaced_caller_is_put_back),
