@@ -128,5 +128,5 @@ void pause_history_add(struct pause_history *history, bool moved)
 
 bool pause_history_says(const struct pause_history *history, struct rng *rng)
 {
-	return history->moved && rng_below(rng, 128);
+	return history->moved && rng_below(rng, 256);
 }

@@ -44,6 +44,6 @@ struct pause_history {
 };
 void pause_history_add(struct pause_history *history, bool moved);
 /* For --pause=auto: a thread that conflicted in any of its last 64 unpaused attempts is paused,
- * except in one attempt in 128 at random, which keeps the history alive.  With a steady conflict
- * rate p this leaves p(1-p)^64, at most 0.6 %, or p/128 of the samples unproven. */
+ * except in one attempt in 256 at random, which keeps the history alive.  With a steady conflict
+ * rate p this leaves p(1-p)^64, at most 0.6 %, or p/256 of the samples unproven. */
 bool pause_history_says(const struct pause_history *history, struct rng *rng);

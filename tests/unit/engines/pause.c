@@ -181,9 +181,9 @@ static void history_decides_and_not_the_present_attempt(void **state)
 		pause_history_add(&history, false);
 	assert_false(pause_history_says(&history, &rng));
 	pause_history_add(&history, true);
-	for (u32 i = 0; i < 12800; i++)
+	for (u32 i = 0; i < 25600; i++)
 		paused += pause_history_says(&history, &rng);
-	assert_in_range(paused, 12620, 12780); /* all but one in 128 */
+	assert_in_range(paused, 25420, 25580); /* all but one in 256 */
 	for (u32 i = 0; i < 64; i++)
 		pause_history_add(&history, false);
 	assert_false(pause_history_says(&history, &rng));
