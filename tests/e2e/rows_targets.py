@@ -66,13 +66,14 @@ def targets_truth(run):
     with start(run.interpreter, "shares.rb") as target:
         tids = {thread["tid"]: thread["name"] for thread in target.facts["threads"]}
         series = CpuSeries({tid: lambda tid=tid: thread_cpu_ns(target.pid, tid) for tid in tids})
-        time.sleep(0.6)
+        time.sleep(1.5)
         said = {thread["tid"]: thread["cpu_ns"] for thread in target.finish()["threads"]}
         series.stop()
     worked = {tids[tid]: said[tid] for tid in tids if tids[tid] != "deflates"}
     whole = sum(worked.values())
     for name, share in (("half", 50), ("third", 30), ("fifth", 20)):
-        yield at_most(f"{name}: off its share by", abs(100 * worked[name] / whole - share), 4, " points")
+        yield at_most(f"{name}: off its share by", abs(100 * worked[name] / whole - share), 4, " points",
+                      8)  # of 1.5 s; a turn of the token takes 20 to 40 ms, and the last is cut
     seen = {tid: series.between(tid, series.points[0][0], series.points[-1][0]) for tid in tids}
     off = max(abs(said[tid] - seen[tid]) / said[tid] for tid in tids)
     yield at_most("thread clocks, said and seen", 100 * off, 15, " %")
