@@ -148,7 +148,7 @@ def leaf_counts(stacks):
     return counts
 
 
-@row("torn-shares", "tight loop, auto beside always: self shares within 2 points")
+@row("torn-shares", "tight loop, auto beside always: self shares within 2 points", full_only=True)
 def torn_shares(run):
     rounds, samples = 3, run.count(200_000, 1_500)
     counts = {pause: Counter() for pause in ("auto", "always", "never")}

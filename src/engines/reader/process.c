@@ -28,6 +28,7 @@ struct reader_process *process_new(struct target *borrowed, u64 incarnation)
 
 	if (process) {
 		process->target = borrowed;
+		process->pid = borrowed ? borrowed->pid : 0;
 		process->incarnation = process->program = incarnation;
 		process->threads_changed = true;
 	}
@@ -361,6 +362,7 @@ struct reader_process *process_fork(const struct reader_process *parent, u32 pid
 		return NULL;
 	}
 	process->target = &process->owned;
+	process->pid = pid;
 	process->program = parent->program;
 	if (!target_open(&process->owned, pid, err)) {
 		free(process);
@@ -383,7 +385,7 @@ struct reader_process *process_fork(const struct reader_process *parent, u32 pid
 
 bool process_exec(struct reader_process *process, u64 incarnation, struct err *err)
 {
-	u32 pid = process->target->pid;
+	u32 pid = process->pid;
 
 	attached_clear(process);
 	threads_clear(process);

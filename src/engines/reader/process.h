@@ -51,6 +51,8 @@ struct departed {
 struct reader_process {
 	struct target *target;
 	struct target owned; /* children: target == &owned */
+	u32 pid;
+	bool reopen; /* the target could not be opened in the middle of its exec */
 	u64 incarnation;
 	u64 program; /* the incarnation whose image it runs: a forked child's is its parent's */
 	u64 join_slot;

@@ -6,6 +6,8 @@
  * the schedule and leaves at one; the slots between are what is expected of it. */
 #include "engines/engine.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -66,7 +68,7 @@ static void leave(struct run *run, struct reader_process *process)
 static struct reader_process *process_of(const struct run *run, u32 pid)
 {
 	for (u32 i = 0; i < run->processes.count; i++)
-		if (run->processes.at[i]->target->pid == pid)
+		if (run->processes.at[i]->pid == pid)
 			return run->processes.at[i];
 	return NULL;
 }
@@ -79,6 +81,14 @@ static void try_attach(struct run *run, struct reader_process *process)
 
 	if (process->attached.count || now < process->attach_ns)
 		return;
+	if (process->reopen) {
+		process->reopen = !target_open(process->target, process->pid, &err);
+		process->attach_ns = now + NS_PER_MS;
+		if (process->reopen) {
+			log_debug(1, "exec of %u: %s", process->pid, err.text);
+			return;
+		}
+	}
 	bool there = process_attach(process, &err);
 	log_debug(1, "%llu us: attach to %u: %s", (unsigned long long)(now / NS_PER_US),
 		  process->target->pid, there ? "attached" : err.text);
@@ -136,10 +146,9 @@ static void on_exec(struct run *run, u32 pid)
 		leave(run, process);
 	}
 	process->born_here = true;
-	if (!process_exec(process, ++run->incarnations, &err))
-		log_debug(1, "exec of %u: %s", pid, err.text);
-	else
-		try_attach(run, process);
+	/* in the middle of an exec there is no memory to open yet: try_attach() will */
+	process->reopen = !process_exec(process, ++run->incarnations, &err);
+	try_attach(run, process);
 }
 
 static void end_process(struct run *run, struct reader_process *process)
@@ -188,9 +197,16 @@ static void on_event(void *arg, const struct tracker_event *event)
 
 /* ---- one deadline ------------------------------------------------------------------------ */
 
+static bool now_exists(u32 pid)
+{
+	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
 /* Is there still a process to look at? Ends those that are not. */
 static bool still_there(struct run *run, struct reader_process *process)
 {
+	if (process->reopen && now_exists(process->pid))
+		return true;
 	switch (target_check(process->target)) {
 	case TARGET_SAME:
 		return true;
