@@ -353,15 +353,21 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 static void reader_quality(const struct run *run, struct quality *out)
 {
 	*out = run->quality;
+	out->end_ns = clock_now_ns();
+	/* deadlines that passed since the last one that was taken */
+	const struct schedule *schedule = &run->schedule;
+	u64 overdue = out->end_ns > schedule->deadline_ns ?
+			      (out->end_ns - schedule->deadline_ns) / schedule->period_ns + 1 :
+			      0;
 	for (u32 i = 0; i < run->processes.count; i++) {
 		const struct reader_process *process = run->processes.at[i];
 		if (!is_sampled(process))
 			continue;
-		out->expected += run->schedule.slot - process->join_slot;
+		out->expected += schedule->slot - process->join_slot + overdue;
+		out->lost.late += overdue;
 		if (run->options.mode == MODE_CPU)
 			out->cpu_unshared_ns += account_owed(process);
 	}
-	out->end_ns = clock_now_ns();
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
