@@ -38,6 +38,7 @@ bool attempt_init(struct attempt *attempt, const struct engine_options *options,
 
 void attempt_fini(struct attempt *attempt)
 {
+	pause_finish(&attempt->pause);
 	look_fini(&attempt->look);
 	tapes_fini(&attempt->tapes);
 	free(attempt->sample);

@@ -14,6 +14,7 @@
 static const u64 SPIN_NS = 40 * NS_PER_US;
 static const u64 NAP_NS = 50 * NS_PER_US;
 static const u64 WAIT_NS = 20 * NS_PER_MS;
+static const u64 FINISH_NS = 5 * NS_PER_S;
 
 enum stop { STOP_PENDING, STOP_STOPPED, STOP_GONE };
 
@@ -117,6 +118,17 @@ void pause_settle(struct pause *pause)
 		}
 	}
 	pause->late_count = kept;
+}
+
+void pause_finish(struct pause *pause)
+{
+	u64 end_ns = clock_now_ns() + FINISH_NS;
+
+	pause_settle(pause);
+	while (pause->late_count && clock_now_ns() < end_ns) {
+		clock_sleep_until(clock_now_ns() + NAP_NS);
+		pause_settle(pause);
+	}
 }
 
 void pause_history_add(struct pause_history *history, bool moved)

@@ -36,6 +36,10 @@ enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal);
 void pause_release(struct pause *pause, u32 tid, int signal);
 /* Lets go of late ones that have stopped meanwhile. Cheap when there are none. */
 void pause_settle(struct pause *pause);
+/* The same, until none is left: whoever pauses must call it at the end, for while we live on (we may
+ * wait for the very program) a late one that stops would stay stopped. A thread in an
+ * uninterruptible sleep is given some seconds; after them the kernel lets go when we end. */
+void pause_finish(struct pause *pause);
 
 /* A thread's last 64 unpaused attempts. */
 struct pause_history {

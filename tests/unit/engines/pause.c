@@ -112,6 +112,23 @@ static void signals_arrive_though_it_is_paused_all_the_time(void **state)
 	end(pid);
 }
 
+static void none_is_left_late_at_the_end(void **state)
+{
+	struct pause pause = { 0 };
+	pid_t pid = start_counter();
+
+	(void)state;
+	pause.own_child = (u32)pid;
+	/* seized and interrupted, and not waited for: what a thread without a CPU looks like */
+	assert_int_equal(ptrace(PTRACE_SEIZE, pid, 0, 0), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, 0, 0), 0);
+	pause.late[pause.late_count++] = (u32)pid;
+	pause_finish(&pause);
+	assert_int_equal(pause.late_count, 0);
+	assert_true(counts_on());
+	end(pid);
+}
+
 static void a_thread_that_is_gone_is_gone(void **state)
 {
 	struct pause pause = { 0 };
@@ -194,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_paused_thread_stands_and_then_runs_on),
 		cmocka_unit_test(signals_arrive_though_it_is_paused_all_the_time),
+		cmocka_unit_test(none_is_left_late_at_the_end),
 		cmocka_unit_test(a_thread_that_is_gone_is_gone),
 		cmocka_unit_test(our_own_childs_exit_is_left_to_its_waiter),
 		cmocka_unit_test(a_thread_that_is_traced_is_refused),
