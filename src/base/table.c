@@ -79,7 +79,7 @@ bool table_add(struct table *table, u64 hash, u32 item)
 
 void table_clear(struct table *table)
 {
-	if (table->size)
+	if (table->count)
 		memset(table->item, 0, table->size * sizeof *table->item);
 	table->count = 0;
 }

@@ -41,8 +41,6 @@ struct run {
 	struct tracker *tracker;
 	VEC(struct reader_process *) processes;
 	u64 incarnations;
-	sample_fn *fn;
-	void *arg;
 };
 
 /* ---- processes come and go --------------------------------------------------------------- */
@@ -105,13 +103,6 @@ static void try_attach(struct run *run, struct reader_process *process)
 			 process->warning);
 }
 
-/* A vfork child runs in its parent's memory until its exec: its stack there is its parent's. */
-static bool shares_memory_with(const struct reader_process *child,
-			       const struct reader_process *parent)
-{
-	return target_shares_memory(child->target, parent->target);
-}
-
 static void on_fork(struct run *run, u32 pid, u32 parent_pid)
 {
 	const struct reader_process *parent = process_of(run, parent_pid);
@@ -128,7 +119,8 @@ static void on_fork(struct run *run, u32 pid, u32 parent_pid)
 		process_free(child);
 		return;
 	}
-	child->shares_memory = shares_memory_with(child, parent);
+	/* a vfork child runs in its parent's memory until its exec: its stack there is its parent's */
+	child->shares_memory = target_shares_memory(child->target, parent->target);
 	if (is_sampled(child))
 		join(run, child);
 }
@@ -331,8 +323,8 @@ static void attach_waiting(struct run *run)
 
 static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
 {
-	run->attempt.fn = run->fn = fn;
-	run->attempt.arg = run->arg = arg;
+	run->attempt.fn = fn;
+	run->attempt.arg = arg;
 	for (;;) {
 		tracker_poll(run->tracker, on_event, run);
 		if (!run->processes.count)

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "export/built.h"
 #include "export/exporter.h"
-#include "sample/failing_memory.h"
+#include "export/no_memory.h"
 
 static char *fold(const struct profile *profile, struct export_options options)
 {
@@ -181,29 +181,7 @@ static void random_profiles_round_trip(void **state)
 static void no_memory_is_said(void **state)
 {
 	(void)state;
-	struct profile p;
-	assert_true(profile_init(&p));
-	for (u32 i = 0; i < 200; i++) {
-		char line[64];
-		snprintf(line, sizeof line, "thread t (%u);f%u (a.rb:%u);g%u 1", i % 9 + 1, i, i,
-			 i);
-		built_line(&p, line);
-	}
-	int errnum = 1;
-	long n = 0;
-	while (errnum) {
-		struct out out;
-		out_open_memory(&out);
-		failing_memory_after(n++);
-		exporter_named("folded")->write(&p, &(struct export_options){ .threads = true },
-						&out);
-		failing_memory_after(-1);
-		errnum = out.errnum;
-		assert_true(errnum || out.used > 200 * 20);
-		assert_int_equal(out_close(&out, NULL), !errnum);
-	}
-	assert_true(n > 20);
-	profile_free(&p);
+	built_export_without_memory("folded", (struct export_options){ .threads = true }, 200 * 20);
 }
 
 static void formats_are_found_by_name_and_by_path(void **state)

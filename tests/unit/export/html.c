@@ -10,7 +10,7 @@
 #include "export/built.h"
 #include "export/exporter.h"
 #include "export/html_data.h"
-#include "sample/failing_memory.h"
+#include "export/no_memory.h"
 
 extern const unsigned char report_page[];
 
@@ -231,27 +231,7 @@ static void an_empty_profile_is_a_page(void **state)
 static void no_memory_is_said(void **state)
 {
 	(void)state;
-	struct profile p;
-	assert_true(profile_init(&p));
-	for (u32 i = 0; i < 200; i++) {
-		char line[64];
-		snprintf(line, sizeof line, "thread t (%u);f%u (a.rb:%u);g%u 1", i % 9 + 1, i, i,
-			 i);
-		built_line(&p, line);
-	}
-	int errnum = 1;
-	long n = 0;
-	while (errnum) {
-		struct out out;
-		out_open_memory(&out);
-		failing_memory_after(n++);
-		exporter_named("html")->write(&p, &(struct export_options){ 0 }, &out);
-		failing_memory_after(-1);
-		errnum = out.errnum;
-		assert_int_equal(out_close(&out, NULL), !errnum);
-	}
-	assert_true(n > 20);
-	profile_free(&p);
+	built_export_without_memory("html", (struct export_options){ 0 }, 0);
 }
 
 int main(void)
