@@ -140,5 +140,7 @@ void pause_history_add(struct pause_history *history, bool moved)
 
 bool pause_history_says(const struct pause_history *history, struct rng *rng)
 {
-	return history->moved && rng_below(rng, 256);
+	u32 moves = (u32)__builtin_popcountll(history->moved);
+
+	return moves > 1 && rng_below(rng, 8 * moves);
 }
