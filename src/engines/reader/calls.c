@@ -23,6 +23,9 @@ enum {
 	RARE = 50,
 	/* Once or twice can be an accident, be it the first to be seen. */
 	TWICE = 2,
+	/* A stack that was plausible so often in a row is counted and judged by the dozen. */
+	SURE = 32,
+	DOZEN = 12,
 };
 
 enum sort { PAIR, PLACED, SANDWICH, TRIPLE };
@@ -69,8 +72,8 @@ static const struct call *find(const struct calls *calls, u64 salt, enum sort so
 
 /* ---- learning ---------------------------------------------------------------------------- */
 
-/* One sighting. NULL when out of memory: not learned, so not believed. */
-static struct call *sight(struct calls *calls, u64 key)
+/* So many sightings. NULL when out of memory: not learned, so not believed. */
+static struct call *sight(struct calls *calls, u64 key, u32 times)
 {
 	u32 item = table_find(&calls->table, key, same_call, calls, &key);
 
@@ -83,74 +86,53 @@ static struct call *sight(struct calls *calls, u64 key)
 			return NULL;
 		}
 	}
-	calls->seen.at[item].count++;
+	calls->seen.at[item].count += times;
 	return &calls->seen.at[item];
 }
 
-/* Counts a vote for what leads or against it; true when it is to be replaced. */
-static bool vote(struct call *call, bool for_it)
+/* Counts votes for what leads or against it; true when it is to be replaced. */
+static bool vote(struct call *call, bool for_it, u32 times)
 {
-	if (for_it) {
-		call->votes++;
+	if (for_it || call->votes >= times) {
+		call->votes += for_it ? times : -times;
 		return false;
 	}
-	if (call->votes > 0) {
-		call->votes--;
-		return false;
-	}
-	call->votes = 1;
+	call->votes = times - call->votes;
 	return true;
 }
 
 static void learn_pair(struct calls *calls, u64 salt, const struct frame *caller,
-		       const struct frame *callee)
+		       const struct frame *callee, u32 times)
 {
-	struct call *pair = sight(calls, key_of(salt, PAIR, caller, NULL, callee));
+	struct call *pair = sight(calls, key_of(salt, PAIR, caller, NULL, callee), times);
 
 	if (!pair || !caller)
 		return;
-	if (vote(pair, pair->count > 1 && pair->pos == caller->pos))
+	if (vote(pair, pair->count > times && pair->pos == caller->pos, times))
 		pair->pos = caller->pos;
-	sight(calls, key_of(salt, PLACED, caller, NULL, callee));
+	sight(calls, key_of(salt, PLACED, caller, NULL, callee), times);
 }
 
 static void learn_triple(struct calls *calls, u64 salt, const struct frame *outer,
-			 const struct frame *middle, const struct frame *inner)
+			 const struct frame *middle, const struct frame *inner, u32 times)
 {
-	struct call *between = sight(calls, key_of(salt, SANDWICH, outer, NULL, inner));
+	struct call *between = sight(calls, key_of(salt, SANDWICH, outer, NULL, inner), times);
 
 	if (!between)
 		return;
-	if (vote(between, between->id == middle->id && between->owner == middle->owner)) {
+	if (vote(between, between->id == middle->id && between->owner == middle->owner, times)) {
 		between->id = middle->id;
 		between->owner = middle->owner;
 	}
-	struct call *triple = sight(calls, key_of(salt, TRIPLE, outer, middle, inner));
+	struct call *triple = sight(calls, key_of(salt, TRIPLE, outer, middle, inner), times);
 	if (triple) {
 		triple->pos = middle->pos;
 		triple->flags = middle->flags;
 	}
 }
 
-/* A leaf's place says nothing about who calls whom. */
-static bool is_learned(struct calls *calls, u64 salt, const struct frame *frames, u32 count)
+static void learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count, u32 times)
 {
-	u64 leaf[3] = { salt, frames[0].id, frames[0].owner };
-	u64 hash = table_hash(leaf, sizeof leaf) ^
-		   table_hash(frames + 1, (count - 1) * sizeof *frames);
-	u64 *slot = &calls->learned[hash % COUNT_OF(calls->learned)];
-
-	if (*slot == hash)
-		return true;
-	*slot = hash;
-	return false;
-}
-
-void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
-		 bool restless)
-{
-	if (!count || (is_learned(calls, salt, frames, count) && !restless))
-		return;
 	if (calls->seen.count >= CALLS_MAX) {
 		vec_clear(&calls->seen);
 		table_clear(&calls->table);
@@ -159,9 +141,9 @@ void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 
 		const struct frame *caller = i + 1 < count ? &frames[i + 1] : NULL;
 		if (frames[i].kind == FRAME_MARK)
 			return;
-		learn_pair(calls, salt, caller, &frames[i]);
+		learn_pair(calls, salt, caller, &frames[i], times);
 		if (i)
-			learn_triple(calls, salt, caller, &frames[i], &frames[i - 1]);
+			learn_triple(calls, salt, caller, &frames[i], &frames[i - 1], times);
 	}
 }
 
@@ -215,7 +197,7 @@ static bool place_is_common(const struct calls *calls, u64 salt, const struct ca
 	return placed && placed->count * 4 >= pair->count;
 }
 
-bool calls_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
+static bool is_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
 {
 	for (u32 i = count; i-- > 1;) {
 		const struct frame *outer = i + 1 < count ? &frames[i + 1] : NULL;
@@ -224,6 +206,38 @@ bool calls_plausible(const struct calls *calls, u64 salt, const struct frame *fr
 			return false;
 	}
 	return true;
+}
+
+/* A leaf's place says nothing about who calls whom. */
+static u64 hash_of(u64 salt, const struct frame *frames, u32 count)
+{
+	u64 leaf[3] = { salt, frames[0].id, frames[0].owner };
+
+	return table_hash(leaf, sizeof leaf) ^ table_hash(frames + 1, (count - 1) * sizeof *frames);
+}
+
+bool calls_believe(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
+		   bool restless)
+{
+	if (!count)
+		return true;
+	u64 hash = hash_of(salt, frames, count);
+	struct learned *learned = &calls->learned[hash % COUNT_OF(calls->learned)];
+	bool known = learned->hash == hash;
+	if (!known)
+		*learned = (struct learned){ .hash = hash };
+	if (known && !restless)
+		return true;
+	u32 times = ++learned->uncounted;
+	if (learned->plausible >= SURE && times < DOZEN)
+		return true;
+	learned->uncounted = 0;
+	learn(calls, salt, frames, count, times);
+	if (!restless)
+		return true;
+	bool plausible = is_plausible(calls, salt, frames, count);
+	learned->plausible = plausible ? learned->plausible + times : 0;
+	return plausible;
 }
 
 /* A frame that does not belong between its neighbours: what does, if that is one function? */

@@ -36,18 +36,24 @@ struct call {
 	u32 votes; /* by which `id` or `pos` leads (Boyer and Moore's majority vote) */
 };
 
+/* A stack that was learned lately. */
+struct learned {
+	u64 hash;
+	u32 plausible; /* sightings in a row that the numbers did not speak against */
+	u32 uncounted; /* sightings since it was counted */
+};
+
 struct calls {
 	VEC(struct call) seen;
 	struct table table;
-	u64 learned[256]; /* stacks that are learned already, by hash */
+	struct learned learned[256]; /* by hash */
 };
 
 void calls_fini(struct calls *calls);
-/* All calls of a stack that held, leaf first. `salt` keeps programs apart. `restless`: count each
- * time; otherwise a stack that was learned before costs one hash. */
-void calls_learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
-		 bool restless);
-/* Is a stack that held plausible, by the numbers? */
-bool calls_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count);
+/* Learns all calls of a stack that held, leaf first; is it believed? `salt` keeps programs apart.
+ * `restless`: each sighting counts, and the numbers must not speak against it; otherwise a stack that was
+ * learned before costs one hash. */
+bool calls_believe(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
+		   bool restless);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
 u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u32 count);

@@ -130,9 +130,9 @@ static bool is_believed(struct look *look, const struct look_subject *subject)
 {
 	const look_frames *walked = &look->walked;
 
-	calls_learn(&look->calls, subject->salt, walked->at, walked->count, subject->restless);
-	return !subject->restless || torn_leaves(walked) ||
-	       calls_plausible(&look->calls, subject->salt, walked->at, walked->count);
+	return calls_believe(&look->calls, subject->salt, walked->at, walked->count,
+			     subject->restless) ||
+	       torn_leaves(walked);
 }
 
 bool look_at(struct look *look, const struct look_subject *subject, struct look_result *result)
