@@ -6,22 +6,18 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-u64 table_hash(const void *bytes, size_t length)
+u64 table_seed(void)
 {
 	static u64 seed; /* drawn once; a race only draws twice before anything is stored */
+	u64 drawn = __atomic_load_n(&seed, __ATOMIC_RELAXED), none = 0;
 
-	if (!__atomic_load_n(&seed, __ATOMIC_RELAXED)) {
-		u64 drawn = 0;
-		if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) != sizeof drawn)
-			drawn = (u64)(uintptr_t)&drawn;
-		u64 none = 0;
-		__atomic_compare_exchange_n(&seed, &none, drawn | 1, false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
-	}
-	return XXH3_64bits_withSeed(bytes, length, seed);
+	if (drawn)
+		return drawn;
+	if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) != sizeof drawn)
+		drawn = (u64)(uintptr_t)&drawn;
+	__atomic_compare_exchange_n(&seed, &none, drawn | 1, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	return __atomic_load_n(&seed, __ATOMIC_RELAXED);
 }
 
 u32 table_find(const struct table *table, u64 hash, table_same *same, const void *owner,

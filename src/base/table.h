@@ -6,6 +6,9 @@
 #pragma once
 #include "base/types.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 struct table {
 	u32 *item; /* number + 1; 0 is an empty slot */
 	u32 *hash;
@@ -26,5 +29,11 @@ bool table_add(struct table *table, u64 hash, u32 item);
 void table_clear(struct table *table);
 void table_free(struct table *table);
 
-/* XXH3 with a seed drawn at the first use: keys come from foreign processes. */
-u64 table_hash(const void *bytes, size_t length);
+/* Drawn at the first use: keys come from foreign processes. */
+u64 table_seed(void);
+
+/* XXH3, inline: a key whose size is known costs a dozen instructions, not a hundred. */
+static inline u64 table_hash(const void *bytes, size_t length)
+{
+	return XXH3_64bits_withSeed(bytes, length, table_seed());
+}
