@@ -62,6 +62,7 @@ struct plan {
 	/* The ranges that copy A (and B, when nothing was late) was fetched by. Learning changes
 	 * the set's ranges, so A keeps its own. */
 	VEC(struct plan_range) first_ranges;
+	u32 first_end[PLAN_PARTS];
 	struct snapshot once, heads, body[2], again,
 		first_head; /* heads: head_count copies, one after the other */
 	u32 head_count, head_size;
@@ -109,28 +110,32 @@ static bool span_add(struct plan *plan, const struct plan_range *range, u8 *byte
 			(struct mem_span){ range->addr, bytes + range->offset, range->len });
 }
 
-static bool part_add(struct plan *plan, enum plan_part part, struct snapshot *into)
+static u32 part_begin(const u32 part_end[], enum plan_part part)
+{
+	return part ? part_end[part - 1] : 0;
+}
+
+static bool spans_add(struct plan *plan, enum plan_part part, u8 *bytes)
 {
 	const struct read_set *set = plan->set;
-	bool good = snapshot_reserve(into, set->part_bytes[part]);
+	bool good = true;
 
-	for (u32 i = 0; good && i < set->ranges.count; i++)
-		if (set->ranges.at[i].part == part)
-			good = span_add(plan, &set->ranges.at[i], into->bytes);
+	for (u32 i = part_begin(set->part_end, part); good && i < set->part_end[part]; i++)
+		good = span_add(plan, &set->ranges.at[i], bytes);
 	return good;
+}
+
+static bool part_add(struct plan *plan, enum plan_part part, struct snapshot *into)
+{
+	return snapshot_reserve(into, plan->set->part_bytes[part]) &&
+	       spans_add(plan, part, into->bytes);
 }
 
 static bool head_add(struct plan *plan)
 {
-	const struct read_set *set = plan->set;
-	size_t at = (size_t)plan->head_count * plan->head_size;
-	bool good = true;
+	size_t at = (size_t)plan->head_count++ * plan->head_size;
 
-	for (u32 i = 0; good && i < set->ranges.count; i++)
-		if (set->ranges.at[i].part == PLAN_HEAD)
-			good = span_add(plan, &set->ranges.at[i], plan->heads.bytes + at);
-	plan->head_count++;
-	return good;
+	return spans_add(plan, PLAN_HEAD, plan->heads.bytes + at);
 }
 
 /* [head] [body 1] [head] [body 2] [head] [body 3...] [head]: each of the first ranges, where the leaf
@@ -138,14 +143,12 @@ static bool head_add(struct plan *plan)
 static bool sandwich_add(struct plan *plan, struct snapshot *into)
 {
 	const struct read_set *set = plan->set;
-	u32 bodies = 0;
+	u32 first = part_begin(set->part_end, PLAN_BODY);
 
 	if (!snapshot_reserve(into, set->part_bytes[PLAN_BODY]))
 		return false;
-	for (u32 i = 0; i < set->ranges.count; i++) {
-		if (set->ranges.at[i].part != PLAN_BODY)
-			continue;
-		if (bodies++ <= SANDWICHED && !head_add(plan))
+	for (u32 i = first; i < set->part_end[PLAN_BODY]; i++) {
+		if (i - first <= SANDWICHED && !head_add(plan))
 			return false;
 		if (!span_add(plan, &set->ranges.at[i], into->bytes))
 			return false;
@@ -186,6 +189,12 @@ static bool fetch_again(struct plan *plan)
 	return begin_heads(plan) && sandwich_add(plan, &plan->again) && spans_read(plan);
 }
 
+static void set_clear(struct read_set *set)
+{
+	vec_clear(&set->ranges);
+	memset(set->part_end, 0, sizeof set->part_end);
+}
+
 void plan_begin(struct plan *plan, struct read_set *set, bool still)
 {
 	plan->set = set;
@@ -199,15 +208,17 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->stats.transactions++;
 
 	vec_clear(&plan->first_ranges);
+	memset(plan->first_end, 0, sizeof plan->first_end);
 	plan->fetched = set->ranges.count && vec_grow(&plan->first_ranges, set->ranges.count) &&
 			fetch_all(plan);
 	if (plan->fetched) {
 		memcpy(plan->first_ranges.at, set->ranges.at,
 		       set->ranges.count * sizeof *set->ranges.at);
 		plan->first_ranges.count = set->ranges.count;
+		memcpy(plan->first_end, set->part_end, sizeof plan->first_end);
 	} else {
 		/* Something of the plan is no longer mapped: start from nothing. */
-		vec_clear(&set->ranges);
+		set_clear(set);
 	}
 }
 
@@ -219,17 +230,34 @@ void plan_head_done(struct plan *plan)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static struct plan_range *range_holding(struct plan_range *ranges, u32 count, u32 *hint,
+/* The range of a part that holds these bytes. Reads come in runs, so the last one found is asked
+ * first: *hint. */
+static struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[], u32 *hint,
 					enum plan_part part, u64 addr, u32 len)
 {
-	for (u32 n = 0, i = *hint < count ? *hint : 0; n < count;
-	     n++, i = i + 1 < count ? i + 1 : 0)
-		if (ranges[i].part == part && addr >= ranges[i].addr && len <= ranges[i].len &&
-		    addr - ranges[i].addr <= ranges[i].len - len) {
+	u32 begin = part_begin(part_end, part), end = part_end[part];
+
+	for (u32 n = begin, i = *hint >= begin && *hint < end ? *hint : begin; n < end;
+	     n++, i = i + 1 < end ? i + 1 : begin) {
+		u64 at = addr - ranges[i].addr; /* huge when it lies before */
+		if (at < ranges[i].len && len <= ranges[i].len - at) {
 			*hint = i;
 			return &ranges[i];
 		}
+	}
 	return NULL;
+}
+
+static struct plan_range *first_holding(struct plan *plan, u32 *hint, enum plan_part part, u64 addr,
+					u32 len)
+{
+	return range_holding(plan->first_ranges.at, plan->first_end, hint, part, addr, len);
+}
+
+static struct plan_range *set_holding(const struct read_set *set, u32 *hint, enum plan_part part,
+				      u64 addr, u32 len)
+{
+	return range_holding(set->ranges.at, set->part_end, hint, part, addr, len);
 }
 
 static void touch(u64 *low, u64 *high, u64 addr, u32 len)
@@ -359,12 +387,10 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 	if (part != PLAN_ONCE && hold == MEM_HOLDS &&
 	    !vec_push(&plan->log, (struct logged){ addr, len, part }))
 		return false;
-	struct plan_range *range = range_holding(plan->first_ranges.at, plan->first_ranges.count,
-						 &plan->last_hit, part, addr, len);
+	struct plan_range *range = first_holding(plan, &plan->last_hit, part, addr, len);
 	/* what steps only peek at, such as flags of objects that never change, is read once */
 	if (!range && part == PLAN_BODY && hold == MEM_DRIFTS)
-		range = range_holding(plan->first_ranges.at, plan->first_ranges.count,
-				      &plan->last_once, PLAN_ONCE, addr, len);
+		range = first_holding(plan, &plan->last_once, PLAN_ONCE, addr, len);
 	if (range) {
 		if (range->low > range->high)
 			range->first = plan->reads;
@@ -397,13 +423,13 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* What the walk takes first is nearest to the leaf and changes fastest: read it right behind the
+/* By part; what the walk takes first is nearest to the leaf and changes fastest: read it right behind the
  * head that says how deep the stack is. */
 static int by_first_touch(const void *a, const void *b)
 {
 	const struct plan_range *x = a, *y = b;
 
-	if (x->first != y->first)
+	if (x->part == y->part && x->first != y->first)
 		return x->first < y->first ? -1 : 1;
 	return by_address(a, b);
 }
@@ -444,11 +470,16 @@ static void set_arrange(struct read_set *set)
 	if (kept)
 		qsort(set->ranges.at, kept, sizeof *set->ranges.at, by_first_touch);
 	memset(set->part_bytes, 0, sizeof set->part_bytes);
+	memset(set->part_end, 0, sizeof set->part_end);
 	for (u32 i = 0; i < kept; i++) {
 		struct plan_range *range = &set->ranges.at[i];
 		range->offset = set->part_bytes[range->part];
 		set->part_bytes[range->part] += range->len;
+		set->part_end[range->part] = i + 1;
 	}
+	for (u32 part = 1; part < PLAN_PARTS; part++)
+		if (!set->part_end[part])
+			set->part_end[part] = set->part_end[part - 1];
 }
 
 /* What was touched, with slack, but never into a page that was not read. */
@@ -509,9 +540,8 @@ static void learn_touched(struct plan *plan)
 		const struct plan_range *used = &plan->first_ranges.at[i];
 		if (used->low > used->high)
 			continue;
-		struct plan_range *range = range_holding(set->ranges.at, set->ranges.count, &hint,
-							 used->part, used->low,
-							 (u32)(used->high - used->low));
+		struct plan_range *range = set_holding(set, &hint, used->part, used->low,
+						       (u32)(used->high - used->low));
 		if (range) {
 			touch(&range->low, &range->high, used->low, (u32)(used->high - used->low));
 			range->first = used->first;
@@ -540,8 +570,7 @@ static void learn_touched(struct plan *plan)
 /* The bytes that the walk took. */
 static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 {
-	struct plan_range *range = range_holding(plan->first_ranges.at, plan->first_ranges.count,
-						 &plan->last_hit, read->part, read->addr,
+	struct plan_range *range = first_holding(plan, &plan->last_hit, read->part, read->addr,
 						 read->len);
 
 	if (range) {
@@ -559,9 +588,8 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 {
 	u8 taken[LATE_HEAD_MAX * 4];
 	u32 hint = 0;
-	const struct plan_range *range = range_holding(plan->set->ranges.at,
-						       plan->set->ranges.count, &hint, read->part,
-						       read->addr, read->len);
+	const struct plan_range *range = set_holding(plan->set, &hint, read->part, read->addr,
+						     read->len);
 
 	if (!range || read->len > sizeof taken || !taken_bytes(plan, read, taken))
 		return false;
@@ -590,7 +618,7 @@ enum plan_verdict plan_settle(struct plan *plan)
 			return PLAN_HELD;
 		/* heads and frames of the first copy stay; the second covers every read made */
 		if (!keep_first_head(plan) || !fetch_again(plan)) {
-			vec_clear(&plan->set->ranges);
+			set_clear(plan->set);
 			plan->conflict = true;
 			return PLAN_MOVED;
 		}
@@ -664,10 +692,8 @@ u32 read_set_head(const struct read_set *set, struct mem_span *spans, u32 room, 
 {
 	u32 count = 0, at = 0;
 
-	for (u32 i = 0; i < set->ranges.count; i++) {
+	for (u32 i = part_begin(set->part_end, PLAN_HEAD); i < set->part_end[PLAN_HEAD]; i++) {
 		const struct plan_range *range = &set->ranges.at[i];
-		if (range->part != PLAN_HEAD)
-			continue;
 		if (count == room || range->len > bytes_room - at)
 			return 0;
 		spans[count++] = (struct mem_span){ range->addr, bytes + at, range->len };

@@ -50,7 +50,8 @@ struct plan_range {
 
 /* What the walks of one thread read. All zero is valid and empty. One a thread. */
 struct read_set {
-	VEC(struct plan_range) ranges; /* in the order of fetching */
+	VEC(struct plan_range) ranges; /* by part, and within it in the order of fetching */
+	u32 part_end[PLAN_PARTS];      /* behind the part's last range */
 	u32 part_bytes[PLAN_PARTS];
 	u32 walks; /* since the last trim */
 };
