@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * backtoback.c - what one look at a thread costs when nothing is waited for.
+ * backtoback.c - what one look at a thread costs.
  *
- *	backtoback PID [SAMPLES] [TID]
+ *	backtoback [-r HZ] [-m] PID [SAMPLES] [TID]
  *
- * The reader's own look_at(), again and again, without deadlines, names or a profile. Prints
+ * The reader's own look_at(), again and again, without names or a profile: without deadlines,
+ * or with -r at random ones as the reader has them.  -m makes the one memory read of a look
+ * and nothing else: what no sampler that reads these bytes can do without.  Prints
  *	samples N complete N moving N frames N cpu_ns N
  * where frames is the depth of the last complete stack.  `strace -c` of it counts the system
  * calls of a sample: nothing else is called in the loop. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "engines/reader/look.h"
 #include "engines/reader/process.h"
+#include "engines/reader/schedule.h"
+
+struct way {
+	u32 hz; /* 0: without deadlines */
+	bool memory_only;
+};
 
 struct tally {
 	u64 complete, moving;
@@ -45,23 +54,44 @@ static bool look_once(struct look *look, struct reader_thread *thread, struct ta
 	return true;
 }
 
-static bool run(struct look *look, struct reader_thread *thread, u64 count)
+static bool run(struct look *look, struct reader_thread *thread, u64 count, const struct way *way)
 {
 	struct tally tally = { 0 };
+	struct schedule schedule;
 
 	for (u32 i = 0; i < 64; i++) /* the plan is learned from the first looks */
 		if (!look_once(look, thread, &tally))
 			return false;
-	tally = (struct tally){ 0 };
+	tally = (struct tally){ .frames = tally.frames };
+	schedule_init(&schedule, clock_now_ns(), way->hz ? way->hz : 1, 1);
 	u64 cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	for (u64 i = 0; i < count; i++)
-		if (!look_once(look, thread, &tally))
+	for (u64 i = 0; i < count; i++) {
+		if (way->hz) {
+			clock_sleep_until(schedule.deadline_ns);
+			schedule_take(&schedule, clock_now_ns());
+		}
+		if (way->memory_only)
+			plan_begin(look->plan, &thread->set, false);
+		else if (!look_once(look, thread, &tally))
 			return false;
+	}
 	cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	printf("samples %llu complete %llu moving %llu frames %u cpu_ns %llu\n",
 	       (unsigned long long)count, (unsigned long long)tally.complete,
 	       (unsigned long long)tally.moving, tally.frames, (unsigned long long)cpu);
 	return true;
+}
+
+static bool parse_way(int argc, char **argv, struct way *way)
+{
+	for (int option; (option = getopt(argc, argv, "r:m")) != -1;)
+		if (option == 'r')
+			way->hz = (u32)strtoul(optarg, NULL, 10);
+		else if (option == 'm')
+			way->memory_only = true;
+		else
+			return false;
+	return optind < argc;
 }
 
 int main(int argc, char **argv)
@@ -72,13 +102,15 @@ int main(int argc, char **argv)
 	struct reader_process *process;
 	struct err err = { 0 };
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: backtoback PID [SAMPLES] [TID]\n");
+	struct way way = { 0 };
+
+	if (!parse_way(argc, argv, &way)) {
+		fprintf(stderr, "usage: backtoback [-r HZ] [-m] PID [SAMPLES] [TID]\n");
 		return 2;
 	}
-	u32 pid = (u32)strtoul(argv[1], NULL, 10);
-	u64 count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20000;
-	u32 tid = argc > 3 ? (u32)strtoul(argv[3], NULL, 10) : pid;
+	u32 pid = (u32)strtoul(argv[optind], NULL, 10);
+	u64 count = argc > optind + 1 ? strtoull(argv[optind + 1], NULL, 10) : 20000;
+	u32 tid = argc > optind + 2 ? (u32)strtoul(argv[optind + 2], NULL, 10) : pid;
 	if (!target_open(&target, pid, &err) || !(process = process_new(&target, 1)) ||
 	    !process_attach(process, &err) || !process_refresh(process, &options, &err) ||
 	    !look_init(&look, &target.mem)) {
@@ -86,7 +118,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	struct reader_thread *thread = find_thread(process, tid);
-	bool ok = thread && run(&look, thread, count);
+	bool ok = thread && run(&look, thread, count, &way);
 	if (!ok)
 		fprintf(stderr, "backtoback: thread %u cannot be read\n", tid);
 	look_fini(&look);

@@ -11,7 +11,8 @@ once, in an order that turns, with a window without any before it. Printed are m
     above sleep   the same, less the bare loop
     slower        how much less work the program did in a second (wall), with its standard error
 
-and, without deadlines, what one look at the thread costs (bench/backtoback.c).
+and what one look at the thread costs without names and a profile, and its one memory read alone: at
+the same rate, and without deadlines (bench/backtoback.c).
 """
 import argparse
 import json
@@ -31,8 +32,8 @@ from rows_cost import throughput
 from sonde import Running, Sonde
 from target import Progress, start
 
-METHODS = ("sleep", "never", "auto", "always", "pausing")
-TITLES = {"sleep": "bare sleep loop", "never": "sonde --pause=never", "auto": "sonde --pause=auto",
+METHODS = ("sleep", "read", "look", "never", "auto", "always", "pausing")
+TITLES = {"sleep": "bare sleep loop", "read": "the one read alone", "look": "the look alone", "never": "sonde --pause=never", "auto": "sonde --pause=auto",
           "always": "sonde --pause=always", "pausing": "pausing loop, 25 reads"}
 READS = 25  # rbspy makes 23 to 31 for a small Ruby stack
 
@@ -48,13 +49,13 @@ def readable_word(pid):
 class Loop:
     """A yardstick of bench/: the words it prints are its figures."""
 
-    def __init__(self, name, *args):
-        self.process = subprocess.Popen([program(name), *map(str, args)], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *command):
+        self.process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True)
 
     def finish(self):
         said, _ = self.process.communicate(timeout=60)
         found = {word: int(number) for word, number in re.findall(r"(\w+) (\d+)", said)}
-        return found["cpu_ns"] / 1000 / max(found["iterations"], 1)
+        return found["cpu_ns"] / 1000 / max(found.get("iterations", found.get("samples")), 1)
 
 
 class Recorder:
@@ -73,9 +74,12 @@ class Recorder:
 
 def begin(method, sonde, pid, rate, seconds):
     if method == "sleep":
-        return Loop("sleeploop", rate, seconds)
+        return Loop(program("sleeploop"), rate, seconds)
     if method == "pausing":
-        return Loop("pausing_loop", pid, readable_word(pid), rate, seconds, READS)
+        return Loop(program("pausing_loop"), pid, readable_word(pid), rate, seconds, READS)
+    if method in ("read", "look"):
+        looker = Path(sonde.path).parent / "bench" / "backtoback"
+        return Loop(looker, "-r", rate, *(["-m"] if method == "read" else []), pid, round(rate * seconds))
     return Recorder(sonde, pid, rate, seconds, method)
 
 
