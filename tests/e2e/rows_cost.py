@@ -14,7 +14,7 @@ from sonde import Running
 from target import Progress, start
 
 
-def sample_us(run, pid, rate, seconds, pause=None):
+def sample_us(run, pid, rate, seconds, pause):
     """CPU microseconds of one sample: the slope between a short and a long run, so that
     attaching and writing do not count."""
     short = run.sonde.record(pid, rate=rate, seconds=seconds / 4, pause=pause).quality
@@ -32,10 +32,11 @@ def paced_us(run, pid, rate, seconds, *how):
 def above_sleep(run, pid, rate, seconds, rounds):
     """Medians of what a sample, a look alone and its one read alone cost above a bare wake-up, and that:
     rounds that take turns, for the clock of a shared machine changes under us."""
-    found = {"sample": [], "look": [], "read": [], "sleep": []}
+    found = {"never": [], "auto": [], "look": [], "read": [], "sleep": []}
     for _ in range(rounds):
         found["sleep"].append(sleep_us(rate, seconds / 3))
-        found["sample"].append(sample_us(run, pid, rate, seconds))
+        for pause in ("never", "auto"):
+            found[pause].append(sample_us(run, pid, rate, seconds, pause))
         found["look"].append(paced_us(run, pid, rate, seconds / 3))
         found["read"].append(paced_us(run, pid, rate, seconds / 3, "-m"))
     bare = stats.median(found.pop("sleep"))
@@ -93,10 +94,11 @@ def cost(run):
             above, bare = above_sleep(run, target.pid, 1_000, seconds, rounds)
             what = f"{depth} frames at 1 kHz, above {bare:.1f} us of sleep"
             # Cold caches and neighbours: only a long run on a quiet machine says anything.
-            yield (at_most(what, above["sample"], paced, " us") if run.full else
-                   holds(what, True, f"{above['sample']:.1f} us", f"printed ({paced} us)"))
+            yield (at_most(what, above["never"], paced, " us") if run.full else
+                   holds(what, True, f"{above['never']:.1f} us", f"printed ({paced} us)"))
             yield holds(f"{depth} frames: of it the look, and its one read", True,
                         f"{above['look']:.1f} us, {above['read']:.1f} us", "printed")
+            yield holds(f"{depth} frames, auto", True, f"{above['auto']:.1f} us", "printed")
 
 
 def throughput(progress, seconds):

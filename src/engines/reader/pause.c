@@ -142,5 +142,5 @@ bool pause_history_says(const struct pause_history *history, struct rng *rng)
 {
 	u32 moves = (u32)__builtin_popcountll(history->moved);
 
-	return moves > 1 && rng_below(rng, 8 * moves);
+	return moves > 2 && rng_below(rng, 8 * moves);
 }

@@ -47,8 +47,8 @@ struct pause_history {
 	u8 attempts; /* at most 64 */
 };
 void pause_history_add(struct pause_history *history, bool moved);
-/* For --pause=auto: a thread that conflicted in m > 1 of its last 64 unpaused attempts is paused,
+/* For --pause=auto: a thread that conflicted in m > 2 of its last 64 unpaused attempts is paused,
  * except in one attempt in 8 m at random, which keeps the history alive.  Whatever the steady
- * conflict rate is, at most 0.31 % of the samples are left unproven by this, and a thread that
- * conflicts in three reads of a thousand is paused in one attempt of five. */
+ * conflict rate is, at most 0.62 % of the samples are left unproven by this (at a rate of 1 %), and
+ * a thread that conflicts in 5 reads of a thousand is paused in one attempt of ten. */
 bool pause_history_says(const struct pause_history *history, struct rng *rng);

@@ -198,12 +198,13 @@ static void history_decides_and_not_the_present_attempt(void **state)
 		pause_history_add(&history, false);
 	assert_false(pause_history_says(&history, &rng));
 	pause_history_add(&history, true);
-	assert_false(pause_history_says(&history, &rng)); /* once is no habit */
 	pause_history_add(&history, true);
-	for (u32 i = 0; i < 16000; i++)
+	assert_false(pause_history_says(&history, &rng)); /* twice is no habit */
+	pause_history_add(&history, true);
+	for (u32 i = 0; i < 24000; i++)
 		paused += pause_history_says(&history, &rng);
-	assert_in_range(paused, 14880, 15120); /* all but one in 16 */
-	for (u32 i = 0; i < 62; i++)
+	assert_in_range(paused, 22880, 23120); /* all but one in 24 */
+	for (u32 i = 0; i < 61; i++)
 		pause_history_add(&history, true);
 	paused = 0;
 	for (u32 i = 0; i < 51200; i++)
