@@ -8,6 +8,8 @@ A program runs by chroot, so its files are copied to ROOT/tmp/sonde-tests first;
 sees it from outside, as it would see a container.
 """
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -33,6 +35,10 @@ class Interpreter:
     root: Path | None
     argv: tuple
     version: tuple
+
+    @property
+    def jit(self):
+        return "--yjit" in self.argv
 
     @property
     def programs(self):
@@ -75,6 +81,15 @@ def _why_missing(suite, argv):
     if not (root / "usr/bin" / argv[0]).exists():
         return f"no {argv[0]} in {root} (./dev matrix)"
     return _prepare(root)
+
+
+def at(command):
+    """Any other Ruby of the host: "PATH [OPTION...]", named by its version and where it lies."""
+    argv = tuple(shlex.split(command))
+    said = subprocess.run([*argv, "-e", "print RUBY_VERSION"], capture_output=True, text=True, check=True).stdout
+    version = tuple(map(int, re.match(r"(\d+)\.(\d+)", said).groups()))
+    options = "".join(option.replace("--", "-") for option in argv[1:])
+    return Interpreter(f"{said}@{Path(argv[0]).resolve().parents[1].name}{options}", None, argv, version)
 
 
 def find(wanted=None):

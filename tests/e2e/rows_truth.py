@@ -91,8 +91,8 @@ def degraded_figures(run, verdict):
     if verdict.counts[CALLER_LINE]:
         what += f" ({verdict.example(CALLER_LINE)})"
     yield Figure(what, f"{verdict.counts[CALLER_LINE]} = {verdict.ppm(CALLER_LINE):.0f} ppm",
-                 "printed" if run.interpreter.name == "3.1-yjit" else "= 0",
-                 not verdict.counts[CALLER_LINE] or run.interpreter.name == "3.1-yjit")
+                 "printed" if run.interpreter.jit else "= 0",
+                 not verdict.counts[CALLER_LINE] or run.interpreter.jit)
     yield Figure("with a frame without a name", verdict.counts[UNNAMED], "= 0", not verdict.counts[UNNAMED])
     yield holds("leaf without a line", True, f"{1e6 * verdict.no_line / max(verdict.total, 1):.0f} ppm",
                 "printed")
@@ -285,7 +285,7 @@ def starting(run):
     yield at_least("samples of 100 ms of brief_work", work, 60)
     unreadable = sum(stack.count for stack in recording.stacks
                      if stack.frames and stack.frames[-1].label == "[unreadable]")
-    if run.interpreter.name == "3.1-yjit":  # its end takes 0.3 s: the kernel takes 256 MB of code back
+    if run.interpreter.jit:  # its end takes 0.3 s: the kernel takes 256 MB of code back
         yield holds("samples without memory to read", True, str(unreadable), "printed")
     else:  # the last ms of a process have no memory
         yield at_most("samples without memory to read", unreadable, 12)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py - the acceptance rows: programs that know their own answer judge sonde.
 
-    run.py [--scale X] [--row NAME]... [--ruby NAME]... [--list] [--sonde PATH]
+    run.py [--scale X] [--row NAME]... [--ruby NAME]... [--at COMMAND]... [--list] [--sonde PATH]
 
-Each row prints its figure beside its bar, for every interpreter. Scale 1 is the table in full,
+Each row prints its figure beside its bar, for every interpreter: those of the matrix, or with --at
+any Ruby of the host, such as "/opt/ruby/bin/ruby --yjit". Scale 1 is the table in full,
 0.01 its rehearsal. The last line is `N passed, N failed, N skipped`; the exit code is 1 when
 any failed.
 """
@@ -31,6 +32,7 @@ def options():
     parser.add_argument("--scale", type=float, default=0.01)
     parser.add_argument("--row", action="append", metavar="NAME")
     parser.add_argument("--ruby", action="append", metavar="NAME")
+    parser.add_argument("--at", action="append", default=[], metavar="COMMAND")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--sonde", type=Path, default=TREE / "build" / "sonde")
     given = parser.parse_args()
@@ -124,7 +126,8 @@ def main():
             print(f"{row.name:16} {row.bar}")
         return 0
     tally = Tally()
-    there, missing = interpreters.find(given.ruby)
+    there, missing = ([], {}) if given.at and not given.ruby else interpreters.find(given.ruby)
+    there += map(interpreters.at, given.at)
     for name, why in missing.items():
         tally.skip("(all rows)", name, why)
     if not given.sonde.exists():
@@ -146,7 +149,7 @@ def run_rows(given, there, tally):
         if row.full_only and given.scale < 1:
             tally.skip(row.name, "any", "only at --scale 1")
             continue
-        once = row.once and given.scale < 1 and not given.ruby
+        once = row.once and given.scale < 1 and not given.ruby and not given.at
         usual = [one for one in there if one.name == "3.1"] or there
         for interpreter in usual[:1] if once else there:
             run_one(row, Run(interpreter, given.scale, sonde, build), tally)
