@@ -240,9 +240,11 @@ bool calls_believe(struct calls *calls, u64 salt, const struct frame *frames, u3
 	return plausible;
 }
 
-/* A frame that does not belong between its neighbours: what does, if that is one function? */
-static bool put_back(const struct calls *calls, u64 salt, const struct frame *outer,
-		     struct frame *middle, const struct frame *inner)
+/* A frame that does not belong between its neighbours: what does, if that is one function? It must have
+ * been called by `outer` when that was called from here (`outmost`), too: `loop` has as many blocks
+ * as callers. */
+static bool put_back(const struct calls *calls, u64 salt, const struct frame *outmost,
+		     const struct frame *outer, struct frame *middle, const struct frame *inner)
 {
 	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
 
@@ -253,6 +255,8 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
 	if (!leading || leading->count <= TWICE || leading->count * 10 < between->count * 9)
 		return false;
+	if (outer && !find(calls, salt, TRIPLE, outmost, outer, &leader))
+		return false;
 	middle->id = leader.id;
 	middle->owner = leader.owner;
 	middle->pos = leading->pos;
@@ -262,10 +266,10 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 
 u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u32 count)
 {
-	struct frame *caller = NULL;
+	struct frame *outmost = NULL, *caller = NULL;
 	u32 standing = 0;
 
-	for (u32 i = count; i-- > 0; caller = &frames[i], standing++) {
+	for (u32 i = count; i-- > 0; outmost = caller, caller = &frames[i], standing++) {
 		bool inner = i && frames[i - 1].kind != FRAME_MARK;
 		if (frames[i].kind == FRAME_MARK)
 			break;
@@ -273,7 +277,7 @@ u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u3
 		bool fits = !inner ||
 			    middle_is_plausible(calls, salt, caller, &frames[i], &frames[i - 1]);
 		if (!fits)
-			fits = put_back(calls, salt, caller, &frames[i], &frames[i - 1]);
+			fits = put_back(calls, salt, outmost, caller, &frames[i], &frames[i - 1]);
 		const struct call *pair = find(calls, salt, PAIR, caller, NULL, &frames[i]);
 		if (!pair)
 			break;

@@ -117,6 +117,29 @@ static void an_ambiguous_caller_is_not_guessed(void **state)
 	calls_fini(&calls);
 }
 
+/* Two fibers of one shape: deep_n calls loop, loop a block of deep_n's, the block work. Only the third
+ * fiber was met in work; a stack of the fifth is not made one of both. */
+static void what_does_not_go_with_the_outer_frames_is_not_put_back(void **state)
+{
+	enum { LOOP = 300, WORK, YIELD, DEEP = 400, BLOCK = 500 };
+	struct calls calls = { 0 };
+	struct frame third[] = { frame(WORK, 1), frame(BLOCK + 3, 5), frame(LOOP, 0),
+				 frame(DEEP + 3, 2), frame(MAIN, 3) };
+	struct frame yields[] = { frame(YIELD, 1), frame(BLOCK + 5, 6), frame(LOOP, 0),
+				  frame(DEEP + 5, 2), frame(MAIN, 3) };
+	struct frame fifth[] = { frame(WORK, 1), frame(BLOCK + 5, 5), frame(LOOP, 0),
+				 frame(DEEP + 5, 2), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 20; i++) {
+		BELIEVED(&calls, third);
+		BELIEVED(&calls, yields);
+	}
+	assert_int_equal(calls_standing(&calls, 1, fifth, COUNT_OF(fifth)), 4);
+	assert_int_equal(fifth[1].id, BLOCK + 5);
+	calls_fini(&calls);
+}
+
 static void a_place_that_moved_on_is_set_right(void **state)
 {
 	struct calls calls = { 0 };
@@ -199,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_replaced_caller_is_put_back),
 		cmocka_unit_test(a_function_that_is_new_is_not_replaced),
 		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
+		cmocka_unit_test(what_does_not_go_with_the_outer_frames_is_not_put_back),
 		cmocka_unit_test(a_place_that_moved_on_is_set_right),
 		cmocka_unit_test(programs_are_kept_apart),
 		cmocka_unit_test(what_is_rare_between_its_neighbours_is_not_believed),
