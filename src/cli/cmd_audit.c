@@ -187,7 +187,8 @@ const struct command audit_command = {
 		"distance of shares is how much of the picture would have to move for the two to be "
 		"equal, with [moving] as a part of it; what chance alone makes of as many samples is "
 		"printed beside it. Last, the native functions that the thread was in right after a "
-		"read that did not hold.\n\n"
+		"read that did not hold; (after NAME) is a function without a symbol, in a stripped "
+		"library, that lies behind NAME.\n\n"
 		"  sonde audit -p 1234 -d 30s -r 999",
 	.options = rows,
 	.defaults = &defaults,

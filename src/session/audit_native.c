@@ -3,6 +3,7 @@
 #include "session/audit_native.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -57,15 +58,25 @@ void audit_pcs_note(struct audit_pcs *pcs, u32 tid)
 		add_pc(pcs, pc);
 }
 
-/* The function of the image around a linked address. The symbols of one image are few thousand,
- * and so are the program counters: no index. */
-static bool find_function(const struct image *image, u64 address, struct image_symbol *out)
+/* The function of the image around a linked address; in a stripped image, whose static functions have
+ * no symbols, the last one before it: "after rb_vm_exec". The symbols of one image are few
+ * thousand, and so are the program counters: no index. */
+static void name_function(const struct image *image, u64 address, char *name, size_t room)
 {
-	for (u32 i = 0; image_symbol(image, i, out); i++)
-		if (out->type == STT_FUNC && out->section && address >= out->value &&
-		    address - out->value < (out->size ? out->size : 1))
-			return true;
-	return false;
+	struct image_symbol symbol, before = { 0 };
+
+	for (u32 i = 0; image_symbol(image, i, &symbol); i++) {
+		if (symbol.type != STT_FUNC || !symbol.section || symbol.value > address)
+			continue;
+		if (address - symbol.value < (symbol.size ? symbol.size : 1)) {
+			snprintf(name, room, "%s", symbol.name);
+			return;
+		}
+		if (symbol.value > before.value)
+			before = symbol;
+	}
+	if (before.name)
+		snprintf(name, room, "(after %s)", before.name);
 }
 
 static void add_native(struct audit_result *out, u32 name, u32 image, u64 count)
@@ -92,16 +103,14 @@ static void name_mapping(const struct audit_pcs *pcs, const struct target *targe
 
 	for (u32 i = 0; i < pcs->all.count; i++) {
 		const struct audit_pc *at = &pcs->all.at[i];
-		struct image_symbol symbol;
-		const char *name = "(no symbol)";
+		char name[256] = "(no symbol)";
 
 		if (at->pc < mapping->start || at->pc >= mapping->end)
 			continue;
 		if (!image)
 			image = target_open_image(target, mapping, NULL);
-		if (image && target_load_bias(target, mapping, image, &bias) &&
-		    find_function(image, at->pc - bias, &symbol))
-			name = symbol.name;
+		if (image && target_load_bias(target, mapping, image, &bias))
+			name_function(image, at->pc - bias, name, sizeof name);
 		add_native(out, names_text(&out->names, name), file, at->count);
 	}
 	if (image)

@@ -129,7 +129,7 @@ def torn_auto(run):
     yield impossible_figure(verdict)
     yield from degraded_figures(run, verdict)
     yield at_least("complete", verdict.share(COMPLETE) + verdict.share(CALLER_LINE), 99, " %")
-    _, stopped = tight(run, "always", samples, 5_000)
+    _, stopped = tight(run, "always", run.count(200_000, 5_000), 5_000)
     yield Figure("always: impossible", stopped.counts[IMPOSSIBLE], "= 0", not stopped.counts[IMPOSSIBLE])
     yield holds("always: caller on another line", True, f"{stopped.ppm(CALLER_LINE):.0f} ppm", "printed")
 
