@@ -19,6 +19,7 @@ enum { ROUNDS_MAX = 64 };
 struct taken {
 	u32 tid, stack;
 	bool complete, gc;
+	bool on_cpu; /* or waits for one: the kernel says R */
 };
 
 struct taking {
@@ -74,18 +75,29 @@ static void take_rounds(struct taking *taking)
 	}
 }
 
-static enum dump_state state_of(const struct taking *taking, const struct reader_thread *thread,
-				const struct taken *taken)
+/* The kernel is asked before Ruby: a thread that did not run then and holds the VM's lock now has waited
+ * for it. The other way round, one that held it before and lost it would look blocked. */
+static void read_states(struct taking *taking)
 {
-	enum thread_run_state run = thread->tid ?
-					    target_thread_state(&taking->target, thread->tid) :
-					    THREAD_SLEEPING;
+	for (u32 i = 0; i < taking->process->threads.count; i++) {
+		u32 tid = taking->process->threads.at[i]->tid;
+		struct taken *taken = tid ? taken_of(taking, tid) : NULL;
+		if (taken)
+			taken->on_cpu = target_thread_state(&taking->target, tid) == THREAD_RUNNING;
+	}
+	struct err ended = { 0 }; /* its stacks were read: that is worth more than its states */
+	process_refresh(taking->process, &taking->options, &ended);
+}
 
+static enum dump_state state_of(const struct reader_thread *thread, const struct taken *taken)
+{
 	if (taken && taken->gc)
 		return DUMP_GC;
-	if (run == THREAD_RUNNING)
+	if (taken && taken->on_cpu)
 		return DUMP_RUNNING;
-	return thread->vm_state == VM_THREAD_WAITING ? DUMP_WAITING : DUMP_BLOCKED;
+	return thread->vm_state == VM_THREAD_WAITING || thread->vm_state == VM_THREAD_RUNNING ?
+		       DUMP_WAITING :
+		       DUMP_BLOCKED;
 }
 
 static bool fill_threads(struct taking *taking)
@@ -104,7 +116,7 @@ static bool fill_threads(struct taking *taking)
 		struct dump_thread row = {
 			.tid = thread->tid,
 			.name = names_text(&dump->names, thread->name),
-			.state = state_of(taking, thread, taken),
+			.state = state_of(thread, taken),
 			.stack = taken ? taken->stack : 0,
 		};
 		if (!vec_push(&dump->threads, row))
@@ -143,6 +155,7 @@ static bool take(struct taking *taking, struct err *err)
 	    !process_refresh(taking->process, &taking->options, err))
 		return false;
 	take_rounds(taking);
+	read_states(taking);
 	describe_first_line(taking->process, &line);
 	dump->runtime = names_string(&dump->names, line.text, line.length);
 	dump->warning = names_text(&dump->names, taking->process->warning);

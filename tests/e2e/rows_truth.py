@@ -272,8 +272,8 @@ def fibers(run):
 def starting(run):
     command = run.interpreter.command("starting.rb", 100)
     seen = 0
-    # A VM can be up in 5 ms: several starts, so that one of them is met without a stack.
-    for _ in range(8):
+    # A VM can be up in 5 ms: as many starts as it takes to meet one without a stack.
+    for _ in range(60):
         recording = run.sonde.record(command=command, rate=4_000, seconds=None, rc=0)
         seen += recording.quality["starting"]
         if seen:
