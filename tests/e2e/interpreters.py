@@ -86,7 +86,8 @@ def _why_missing(suite, argv):
 def at(command):
     """Any other Ruby of the host: "PATH [OPTION...]", named by its version and where it lies."""
     argv = tuple(shlex.split(command))
-    said = subprocess.run([*argv, "-e", "print RUBY_VERSION"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([*argv, "--disable-gems", "-e", "print RUBY_VERSION"],
+                          capture_output=True, text=True, check=True).stdout
     version = tuple(map(int, re.match(r"(\d+)\.(\d+)", said).groups()))
     options = "".join(option.replace("--", "-") for option in argv[1:])
     return Interpreter(f"{said}@{Path(argv[0]).resolve().parents[1].name}{options}", None, argv, version)

@@ -31,6 +31,20 @@ def without_rescue(frames):
     return kept
 
 
+def without_internal(frames):
+    """Documented exception: since 4.0 a method that Ruby itself has in Ruby (<internal:numeric>) is told
+    like a C function, at the place of its caller, and what it calls is left out as long as that is
+    internal too (Feature #20968). sonde shows what runs."""
+    kept = []
+    for number, frame in enumerate(frames):
+        internal = (frame.path or "").startswith("<internal:")
+        outer = frames[number + 1] if number + 1 < len(frames) else None
+        if internal and outer and (outer.path or "").startswith("<internal:"):
+            continue
+        kept.append(frame._replace(path=None) if internal else frame)
+    return kept
+
+
 def full_label(label, full):
     """What a label is with its class, told from rb_profile_frame_full_label, which knows the
     method's name only: blocks have no "block in" there."""
@@ -41,7 +55,7 @@ def frame_error(ours, theirs, c_labels):
     """Why a frame differs from (label, path, line) of a backtrace, or None."""
     label, path, line = theirs
     if ours.path is None:  # a C function: Ruby gives it the place of its caller
-        known = folded.method(label) in c_labels
+        known = folded.method(label) in c_labels or ours.line is not None  # internal: see above
         return None if known and folded.same_label(ours.label, label) else f"{ours.label} for C {label}"
     if not folded.same_label(ours.label, label):
         return f"label {ours.label} for {label}"
@@ -82,10 +96,9 @@ def compare_parked(threads, facts, version, tid_of=lambda tid: tid):
             errors.append(f"{thread['place']}: no thread {thread['tid']}")
             continue
         ours = threads[tid_of(thread["tid"])].frames
-        if version >= (3, 4):
-            plain = without_rescue(ours)
-        else:
-            plain = ours
+        plain = without_rescue(ours) if version >= (3, 4) else ours
+        if version >= (4, 0):
+            plain = without_internal(plain)
         found = stack_errors(plain, theirs, c_labels)
         wrong += len(found)
         errors += [f"{thread['place']}: {error}" for error in found]

@@ -13,9 +13,11 @@ TIGHT_HZ = 10_000
 MEASURED = {"clock_gettime", "pred"}  # C functions on top of a state of the twin
 
 
-def is_timer_thread(stack, pid):
-    """Ruby's own timer thread, which no VM stack belongs to."""
-    return stack.tid != pid and [frame.label for frame in stack.frames] == ["[native]"]
+def is_beside(stack, pid):
+    """Ruby's own timer thread, which no VM stack belongs to; and the program that still tells us
+    that it is ready."""
+    timer = stack.tid != pid and [frame.label for frame in stack.frames] == ["[native]"]
+    return timer or any(folded.method(frame.label) == "ready" for frame in stack.frames)
 
 
 def tight(run, pause, samples, rate=TIGHT_HZ):
@@ -25,7 +27,7 @@ def tight(run, pause, samples, rate=TIGHT_HZ):
         root = tuple((folded.method(label), line) for label, line in target.facts["root"])
         grammar.allow_leaf(root, "stop?")
         recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause, threads=True)
-    judged = [stack for stack in recording.stacks if not is_timer_thread(stack, target.pid)]
+    judged = [stack for stack in recording.stacks if not is_beside(stack, target.pid)]
     return recording, Verdict(grammar, judged)
 
 
