@@ -46,6 +46,9 @@ struct sample_source {
 	/* Is this frame of the sample on the thread's stack now? Then what it names is alive. */
 	bool (*frame_is_live)(const struct sample_source *, const struct frame *);
 	const char *thread_name; /* of the sampled thread; "" unknown */
+	/* Which of the threads of the VM that ran on this native thread, one after the other: another
+	 * number is another thread. */
+	u32 thread_life;
 };
 
 typedef void sample_fn(void *arg, const struct sample *sample, const struct sample_source *source);

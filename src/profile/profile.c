@@ -71,16 +71,20 @@ void profile_free(struct profile *profile)
 	*profile = (struct profile){ 0 };
 }
 
+static bool is_named(const struct profile *profile, u32 string, const char *name)
+{
+	const struct name_string *text = &profile->names.strings.at[string];
+	size_t length = strlen(name);
+
+	return text->length == length && !memcmp(text->text, name, length);
+}
+
 /* Interns a name only when it is not the one that stands: this runs once a sample. */
 static void rename_to(struct profile *profile, u32 *standing, const char *name)
 {
-	if (!name || !*name)
+	if (!*name || is_named(profile, *standing, name))
 		return;
-	const struct name_string *old = &profile->names.strings.at[*standing];
-	size_t length = strlen(name);
-	if (old->length == length && !memcmp(old->text, name, length))
-		return;
-	u32 renamed = names_string(&profile->names, name, length);
+	u32 renamed = names_string(&profile->names, name, strlen(name));
 	if (renamed)
 		*standing = renamed;
 }
@@ -98,27 +102,79 @@ u32 profile_process(struct profile *profile, u32 pid, u64 start_time, const char
 			      pushed);
 	}
 	if (number != PROFILE_NONE)
-		rename_to(profile, &profile->processes.at[number].name, comm);
+		rename_to(profile, &profile->processes.at[number].name, comm ? comm : "");
 	return number;
 }
 
-u32 profile_thread(struct profile *profile, u32 process, u32 tid, const char *name)
+/* The first row of a tid, added if need be. */
+static u32 first_row(struct profile *profile, u32 process, u32 tid, u32 life)
 {
-	if (process >= profile->processes.count)
-		return PROFILE_NONE;
 	struct pair_key key = { process, tid };
 	u64 hash = table_hash(&key, sizeof key);
-	u32 number = table_find(&profile->thread_table, hash, same_thread, profile, &key);
+	u32 row = table_find(&profile->thread_table, hash, same_thread, profile, &key);
 
-	if (number == TABLE_NONE) {
-		struct profile_thread thread = { .process = process, .tid = tid };
-		bool pushed = vec_push(&profile->threads, thread);
-		number = keep(profile, &profile->thread_table, hash, &profile->threads.count,
-			      pushed);
+	if (row != TABLE_NONE)
+		return row;
+	struct profile_thread thread = {
+		.process = process, .tid = tid, .life = life, .next = PROFILE_NONE
+	};
+	bool pushed = vec_push(&profile->threads, thread);
+	return keep(profile, &profile->thread_table, hash, &profile->threads.count, pushed);
+}
+
+/* The row that stands for this life. One of several that share a row leaves it when it gets another
+ * name. */
+static u32 row_of_life(struct profile *profile, u32 row, u32 life, const char *name)
+{
+	for (; row != PROFILE_NONE; row = profile->threads.at[row].next) {
+		struct profile_thread *thread = &profile->threads.at[row];
+		if (thread->life != life)
+			continue;
+		if (!thread->shared || !*name || is_named(profile, thread->name, name))
+			return row;
+		thread->life = PROFILE_NONE;
 	}
-	if (number != PROFILE_NONE)
-		rename_to(profile, &profile->threads.at[number].name, name);
-	return number;
+	return PROFILE_NONE;
+}
+
+/* Another life's: the row of the same name, or a new one. */
+static u32 row_of_name(struct profile *profile, u32 first, u32 life, const char *name)
+{
+	u32 last = first;
+
+	for (u32 row = first; row != PROFILE_NONE; row = profile->threads.at[row].next) {
+		struct profile_thread *thread = &profile->threads.at[row];
+		last = row;
+		if (!is_named(profile, thread->name, name))
+			continue;
+		thread->shared |= thread->life != life;
+		thread->life = life;
+		return row;
+	}
+	struct profile_thread added = { .process = profile->threads.at[first].process,
+					.tid = profile->threads.at[first].tid,
+					.life = life,
+					.next = PROFILE_NONE };
+	if (!vec_push(&profile->threads, added)) {
+		profile->bad = true;
+		return PROFILE_NONE;
+	}
+	return profile->threads.at[last].next = profile->threads.count - 1;
+}
+
+u32 profile_thread(struct profile *profile, u32 process, u32 tid, u32 life, const char *name)
+{
+	name = name ? name : "";
+	u32 first = process < profile->processes.count ? first_row(profile, process, tid, life) :
+							 PROFILE_NONE;
+	if (first == PROFILE_NONE)
+		return PROFILE_NONE;
+	u32 row = row_of_life(profile, first, life, name);
+	if (row == PROFILE_NONE)
+		row = row_of_name(profile, first, life, name);
+	if (row != PROFILE_NONE)
+		rename_to(profile, &profile->threads.at[row].name, name);
+	return row;
 }
 
 static u32 find_or_add_entry(struct profile *profile, u32 thread, u32 stack)

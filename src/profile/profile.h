@@ -27,6 +27,9 @@ struct profile_thread {
 	u32 process; /* index */
 	u32 tid;
 	u32 name;           /* string */
+	u32 life;           /* the last of the lives that it stands for; PROFILE_NONE: it left */
+	bool shared;        /* it stands for several */
+	u32 next;           /* another row of this tid, or PROFILE_NONE */
 	VEC(u32) unpaid;    /* entries with unpaid samples, each once */
 	u64 unpaid_samples; /* in all of them */
 };
@@ -66,8 +69,10 @@ struct profile {
 bool profile_init(struct profile *profile);
 void profile_free(struct profile *profile);
 u32 profile_process(struct profile *profile, u32 pid, u64 start_time, const char *comm);
-/* The last name given stands; NULL or "" changes none. */
-u32 profile_thread(struct profile *profile, u32 process, u32 tid, const char *name);
+/* A row for each thread that ran under this tid and has a name of its own: native threads are used
+ * again.  `life` is a number that differs when it was another thread.  One that is renamed keeps its row, and
+ * the last name given stands; NULL or "" changes none. */
+u32 profile_thread(struct profile *profile, u32 process, u32 tid, u32 life, const char *name);
 /* Counts one sample. With SAMPLE_UNPAID in `flags` the weight comes by profile_share(). */
 void profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */

@@ -23,6 +23,7 @@ struct walk {
 	u64 limit;      /* where the outermost ends, for stacks that are arrays */
 	u64 base;       /* the other end */
 	u64 generation; /* see struct sample */
+	u64 carrier;    /* see struct vm_thread; 0: not known */
 	u32 depth;      /* frames given out so far */
 	u32 flags;      /* enum walk_flags */
 };
@@ -44,6 +45,9 @@ struct vm_thread {
 	u64 native; /* pthread_t, or 0 */
 	u32 tid;    /* in the target's own pid namespace; 0: not known, or not on a native thread */
 	u32 state;  /* enum vm_thread_state */
+	/* Equal as long as it stays on its native thread: pthread_t, or what the VM has for one. 0: on
+	 * none.  A native thread that has ended its thread of the VM can be given another. */
+	u64 carrier;
 };
 
 enum vm_thread_state {

@@ -66,10 +66,11 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 }
 
 /* CPU weights are of no interest here; asking for them is what tells who is running. */
-static void no_share(void *arg, const struct reader_process *process, u32 tid, const char *name,
-		     u64 nanoseconds)
+static void no_share(void *arg, const struct reader_process *process, const struct cpu_share *share)
 {
-	(void)arg, (void)process, (void)tid, (void)name, (void)nanoseconds;
+	(void)arg;
+	(void)process;
+	(void)share;
 }
 
 static bool side_init(struct auditing *all, enum audit_which which, u32 hz)

@@ -139,7 +139,8 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 {
 	struct session *session = arg;
 	u32 process = process_of(session, source);
-	u32 thread = profile_thread(&session->profile, process, sample->tid, source->thread_name);
+	u32 thread = profile_thread(&session->profile, process, sample->tid, source->thread_life,
+				    source->thread_name);
 
 	if (sample->kind == SAMPLE_SHARE) {
 		profile_share(&session->profile, thread, sample->weight);

@@ -13,7 +13,7 @@ enum tracker_event_kind {
 	TRACK_FORK,   /* pid: the new process, parent: whose fork it was */
 	TRACK_EXEC,   /* pid has a new image */
 	TRACK_EXIT,   /* the whole process has ended */
-	TRACK_THREAD, /* a new thread: pid, tid */
+	TRACK_THREAD, /* a new thread, or one with a new name: pid, tid */
 	TRACK_THREAD_EXIT,
 	TRACK_LOST, /* records were lost: look at /proc again */
 };

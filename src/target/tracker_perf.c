@@ -6,7 +6,7 @@
  *
  *	FORK   a new process or thread      pid, parent, tid, parent's tid
  *	EXIT   a thread has ended           the same
- *	COMM   with MISC_COMM_EXEC: an exec pid, tid, name
+ *	COMM   a thread has got a name      pid, tid, name; with MISC_COMM_EXEC: an exec
  *	LOST   the ring was full            how many
  *
  * Pids are those of the pid namespace that opened the event; a process outside of
@@ -47,6 +47,7 @@ struct note {
 	u64 order; /* as read, for records of the same nanosecond */
 	u32 type;
 	u32 pid, tid, parent;
+	bool exec; /* COMM: the name comes of an exec */
 };
 
 struct perf_source {
@@ -169,16 +170,20 @@ static void take_record(struct perf_source *source, struct tracker *tracker, con
 	    header.size >= sizeof(struct task_record)) {
 		struct task_record task;
 		memcpy(&task, record, sizeof task);
-		note = (struct note){
-			task.time_ns, 0, header.type, task.pid, task.tid, task.parent
-		};
-	} else if (header.type == PERF_RECORD_COMM && header.misc & PERF_RECORD_MISC_COMM_EXEC &&
+		note = (struct note){ .time_ns = task.time_ns,
+				      .type = header.type,
+				      .pid = task.pid,
+				      .tid = task.tid,
+				      .parent = task.parent };
+	} else if (header.type == PERF_RECORD_COMM &&
 		   header.size >= sizeof(struct comm_record) + sizeof(u64)) {
 		struct comm_record comm;
 		memcpy(&comm, record, sizeof comm);
-		note = (struct note){
-			trailing_time(record, header.size), 0, header.type, comm.pid, comm.tid, 0
-		};
+		note = (struct note){ .time_ns = trailing_time(record, header.size),
+				      .type = header.type,
+				      .pid = comm.pid,
+				      .tid = comm.tid,
+				      .exec = header.misc & PERF_RECORD_MISC_COMM_EXEC };
 	} else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record)) {
 		struct lost_record lost;
 		memcpy(&lost, record, sizeof lost);
@@ -255,6 +260,10 @@ static void apply_note(struct tracker *tracker, const struct note *note)
 	process = tracker_find(tracker, note->pid);
 	if (!process)
 		return;
+	if (note->type == PERF_RECORD_COMM && !note->exec) {
+		tracker_tell(tracker, TRACK_THREAD, note->pid, note->tid, note->pid, note->time_ns);
+		return;
+	}
 	if (note->type == PERF_RECORD_COMM) {
 		/* When another thread execs, the first one ends and hands it its number. */
 		process->ending = false;

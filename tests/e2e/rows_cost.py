@@ -11,7 +11,7 @@ import stats
 from compiled import sleep_us
 from rows import Figure, at_least, at_most, holds, row
 from sonde import Running
-from target import Progress, start
+from target import CpuSeries, Progress, process_cpu_ns, start
 
 
 def sample_us(run, pid, rate, seconds, pause):
@@ -144,13 +144,17 @@ def idle_threads(run):
     with start(run.interpreter, "idle.rb", 1_000, inside) as target:
         progress = Progress(outside)
         progress.wait_for_more(0)
+        series = CpuSeries({"all": lambda: process_cpu_ns(target.pid)})
         wall, cpu, qualities = slowdowns(run, target, progress, seconds, rounds, 99)
+        series.stop()
     yield lost_figure("throughput lost", wall, 1)
     yield lost_figure("work for a CPU-second lost", cpu, 1)
     own = [100 * quality["own_cpu_ns"] / (quality["end_ns"] - quality["begin_ns"]) for quality in qualities]
     yield at_most("own CPU of a core", stats.median(own), 10, " %")
-    yield at_least("samples of the busy thread", min(quality["samples"] for quality in qualities),
-                   99 * seconds * 0.8)
+    # The machine may be busy with something else, too: what the program got of it is what counts.
+    seen = [quality["samples"] / (99e-9 * series.between("all", quality["begin_ns"], quality["end_ns"]))
+            for quality in qualities]
+    yield at_least("samples for each 1/99 s of the busy thread's CPU time", stats.median(seen), 0.8)
 
 
 @row("slowdown", "a busy program at 99 Hz and 1 kHz: how much slower", once=True)

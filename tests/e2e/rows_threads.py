@@ -69,6 +69,35 @@ def cpu_sum(run):
         yield exactly(f"{threads} threads: the sleeper's weight", asleep, 0)
 
 
+@row("reuse", "native threads used again: each Ruby thread's own stack, name and CPU time")
+def reuse(run):
+    with start(run.interpreter, "reuse.rb") as target:
+        series = CpuSeries({"all": lambda: process_cpu_ns(target.pid)})
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 3), threads=True, weights=True)
+        series.stop()
+        said = target.finish()
+    truth = {name: spent / sum(said["spent_ns"].values()) for name, spent in said["spent_ns"].items()}
+    weight = folded.total(recording.stacks)
+    used = series.between("all", *window(recording))
+    yield at_most("weights, off by", 100 * abs(weight - used) / used, 1, " %", 1 + (0 if run.full else 2))
+    methods, worked, misnamed, native = {}, 0, 0, 0
+    for stack in recording.stacks:
+        found = [folded.method(frame.label)[5:] for frame in stack.frames
+                 if re.match(r"work_\d\Z", folded.method(frame.label))]
+        if found:
+            methods[found[0]] = methods.get(found[0], 0) + stack.count
+            worked += stack.count
+            misnamed += stack.count if stack.thread != f"worker-{found[0]}" else 0
+        elif stack.frames[-1].label in ("(starting)", "[native]"):
+            native += stack.count
+    errors = {name: (100 * (methods.get(name, 0) / max(worked, 1) - share),
+                     stats.share_bar(2, share, recording.independent)) for name, share in truth.items()}
+    name, (error, bar) = stats.worst(errors)
+    yield at_most(f"shares of the methods (work_{name})", abs(error), 2, " points", bar)
+    yield at_most("without a Ruby stack", 100 * native / weight, 5, " %", 10)
+    yield at_most("under another thread's name", 100 * misnamed / weight, 2, " %", 4)
+
+
 @row("states", "dump: running, waiting for the GVL, blocked, each thread right")
 def states(run):
     rounds = run.count(300, 8)

@@ -2,6 +2,8 @@
  * account.c - see account.h. */
 #include "engines/reader/account.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 
 static const u64 EPOCH_NS = 100 * NS_PER_MS;
@@ -38,6 +40,52 @@ static u64 thread_account(struct reader_thread *thread, u64 now_ns)
 	return used;
 }
 
+static bool is_same_thread(u32 tid, const char *name, const struct departed *departed)
+{
+	return tid == departed->tid && !strcmp(name, departed->name);
+}
+
+void account_rebind(struct reader_process *process, struct reader_thread *thread)
+{
+	process->rebound_ns += thread_account(thread, clock_now_ns());
+	if (!thread->unpaid || !thread->owed_ns)
+		return; /* the next sample of the thread carries it */
+	struct departed departed = { .tid = thread->tid,
+				     .life = thread->life,
+				     .unpaid = thread->unpaid,
+				     .owed_ns = thread->owed_ns };
+	memcpy(departed.name, thread->name, sizeof departed.name);
+	if (vec_push(&process->departed, departed))
+		thread->unpaid = 0, thread->owed_ns = 0;
+}
+
+/* Threads of one tid and one name are one to the profile, and its samples are paid at once: what the
+ * earlier ones are owed goes with the last. */
+static void merge_departed(struct reader_process *process)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < process->departed.count; i++) {
+		const struct departed *one = &process->departed.at[i];
+		u64 *owed = NULL;
+		for (u32 k = i + 1; one->owed_ns && k < process->departed.count && !owed; k++) {
+			struct departed *later = &process->departed.at[k];
+			if (later->owed_ns && is_same_thread(later->tid, later->name, one))
+				owed = &later->owed_ns;
+		}
+		for (u32 k = 0; one->owed_ns && k < process->threads.count && !owed; k++) {
+			struct reader_thread *now = process->threads.at[k];
+			if (now->unpaid && is_same_thread(now->tid, now->name, one))
+				owed = &now->owed_ns;
+		}
+		if (owed)
+			*owed += one->owed_ns;
+		else
+			process->departed.at[kept++] = *one;
+	}
+	process->departed.count = kept;
+}
+
 /* Asking twice in one epoch is harmless: the second time little is new. */
 static u64 account_threads(struct reader_process *process, u64 now_ns, bool only_hot)
 {
@@ -51,19 +99,26 @@ static u64 account_threads(struct reader_process *process, u64 now_ns, bool only
 	return used;
 }
 
+/* `left` is shared by those whose clocks ended with them. */
 static void share_departed(struct reader_process *process, u64 left, share_fn *share, void *arg)
 {
 	u64 unpaid = 0;
 
+	merge_departed(process);
 	for (u32 i = 0; i < process->departed.count; i++)
-		unpaid += process->departed.at[i].unpaid;
-	for (u32 i = 0; i < process->departed.count && unpaid; i++) {
+		if (!process->departed.at[i].owed_ns)
+			unpaid += process->departed.at[i].unpaid;
+	for (u32 i = 0; i < process->departed.count; i++) {
 		const struct departed *departed = &process->departed.at[i];
-		u64 part = left / unpaid * departed->unpaid +
-			   left % unpaid * departed->unpaid / unpaid;
-		share(arg, process, departed->tid, departed->name, part);
-		left -= part;
-		unpaid -= departed->unpaid;
+		struct cpu_share part = { departed->tid, departed->life, departed->name,
+					  departed->owed_ns };
+		if (!departed->owed_ns) {
+			part.nanoseconds = left / unpaid * departed->unpaid +
+					   left % unpaid * departed->unpaid / unpaid;
+			left -= part.nanoseconds;
+			unpaid -= departed->unpaid;
+		}
+		share(arg, process, &part);
 	}
 	vec_clear(&process->departed);
 }
@@ -74,7 +129,9 @@ static void share_owed(struct reader_process *process, share_fn *share, void *ar
 		struct reader_thread *thread = process->threads.at[i];
 		if (!thread->owed_ns || !thread->unpaid)
 			continue;
-		share(arg, process, thread->tid, thread->name, thread->owed_ns);
+		struct cpu_share owed = { thread->tid, thread->life, thread->name,
+					  thread->owed_ns };
+		share(arg, process, &owed);
 		thread->owed_ns = 0;
 		thread->unpaid = 0;
 	}
@@ -100,6 +157,8 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 	if (!target_cpu_ns(process->target, &cpu_ns))
 		return;
 	u64 used = cpu_ns - process->cpu_ns;
+	explained += process->rebound_ns;
+	process->rebound_ns = 0;
 	bool ask_all = used > explained + UNEXPLAINED_NS && now_ns > process->swept_ns + SWEEP_NS;
 	if (settle || process->departed.count || ask_all) {
 		explained += account_threads(process, now_ns, false);
@@ -125,13 +184,15 @@ void account_ended(struct reader_process *process, u64 period_ns, share_fn *shar
 	/* a zombie's clock still runs true; after it was reaped only the period is left */
 	u64 left = unpaid * period_ns;
 	if (target_cpu_ns(process->target, &cpu_ns) && cpu_ns > process->cpu_ns)
-		left = cpu_ns - process->cpu_ns + owed;
+		left = cpu_ns - process->cpu_ns + owed - process->rebound_ns;
 	else if (unpaid)
 		quality->cpu_estimated_ns += left;
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
-		struct departed departed = { .tid = thread->tid, .unpaid = thread->unpaid };
-		__builtin_memcpy(departed.name, thread->name, sizeof departed.name);
+		struct departed departed = { .tid = thread->tid,
+					     .life = thread->life,
+					     .unpaid = thread->unpaid };
+		memcpy(departed.name, thread->name, sizeof departed.name);
 		if (thread->unpaid && vec_push(&process->departed, departed))
 			thread->unpaid = 0;
 	}

@@ -11,10 +11,17 @@
 #include "engines/reader/process.h"
 #include "sample/quality.h"
 
-/* `nanoseconds` of CPU are shared by the unpaid samples of `tid`. */
-typedef void share_fn(void *arg, const struct reader_process *process, u32 tid, const char *name,
-		      u64 nanoseconds);
+/* Nanoseconds of CPU for the unpaid samples of one thread of the VM under one tid. */
+struct cpu_share {
+	u32 tid, life;
+	const char *name;
+	u64 nanoseconds;
+};
+typedef void share_fn(void *arg, const struct reader_process *process,
+		      const struct cpu_share *share);
 
+/* Another thread of the VM runs on this one from now on: what was used goes to the samples until here. */
+void account_rebind(struct reader_process *process, struct reader_thread *thread);
 void account_begin(struct reader_process *process, u64 now_ns);
 /* Does nothing before the epoch's end, unless `settle`: then everything is settled. */
 void account_epoch(struct reader_process *process, u64 now_ns, bool settle, share_fn *share,

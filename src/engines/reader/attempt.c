@@ -103,7 +103,7 @@ static bool frame_is_live(const struct sample_source *source, const struct frame
 }
 
 static void give(struct attempt *attempt, const struct reader_process *process,
-		 const struct reader_thread *thread, const char *name)
+		 const struct reader_thread *thread, u32 life, const char *name)
 {
 	struct source source = {
 		.source = { .target = process->target,
@@ -112,7 +112,8 @@ static void give(struct attempt *attempt, const struct reader_process *process,
 			    .runtime_of = runtime_of,
 			    .generation_now = generation_now,
 			    .frame_is_live = frame_is_live,
-			    .thread_name = name },
+			    .thread_name = name,
+			    .thread_life = life },
 		.process = process,
 		.thread = thread,
 	};
@@ -176,7 +177,7 @@ static void emit(struct attempt *attempt, const struct reader_process *process,
 	}
 	thread->sampled_ns = attempt->now_ns;
 	count_sample(attempt->quality, attempt->sample->flags, result->complete);
-	give(attempt, process, thread, thread->name);
+	give(attempt, process, thread, thread->life, thread->name);
 }
 
 static void emit_mark(struct attempt *attempt, const struct reader_process *process,
@@ -188,16 +189,16 @@ static void emit_mark(struct attempt *attempt, const struct reader_process *proc
 	emit(attempt, process, thread, &frame, 1, &result);
 }
 
-void attempt_share(void *arg, const struct reader_process *process, u32 tid, const char *name,
-		   u64 nanoseconds)
+void attempt_share(void *arg, const struct reader_process *process, const struct cpu_share *share)
 {
 	struct attempt *attempt = arg;
 
 	if (!sample_reserve(attempt, 0))
 		return;
-	*attempt->sample =
-		(struct sample){ .tid = tid, .kind = SAMPLE_SHARE, .weight = nanoseconds };
-	give(attempt, process, NULL, name);
+	*attempt->sample = (struct sample){ .tid = share->tid,
+					    .kind = SAMPLE_SHARE,
+					    .weight = share->nanoseconds };
+	give(attempt, process, NULL, share->life, share->name);
 }
 
 /* ---- one thread -------------------------------------------------------------------------- */
@@ -222,8 +223,8 @@ static void remember_head(struct reader_thread *thread, const struct reader_proc
 		thread->head_used = used;
 }
 
-static bool look(struct attempt *attempt, struct reader_process *process,
-		 struct reader_thread *thread, bool still, struct look_result *result)
+static bool look_once(struct attempt *attempt, struct reader_process *process,
+		      struct reader_thread *thread, bool still, struct look_result *result)
 {
 	struct look_subject subject = {
 		.runtime = thread->attached->runtime,
@@ -250,6 +251,34 @@ static bool look(struct attempt *attempt, struct reader_process *process,
 	}
 	if (subject.tap)
 		tapes_end(&attempt->tapes, &subject, result, &attempt->look.stack);
+	return true;
+}
+
+/* Does what was read belong to a thread of the VM that is on this native thread no more? */
+static bool has_left(const struct reader_thread *thread, const struct look_result *result)
+{
+	return thread->tid && result->carrier && result->carrier != thread->carrier;
+}
+
+/* VMs use native threads again: what has no stack, or one that runs elsewhere, may have ended, and another
+ * be in its place. Then that one is looked at. */
+static bool look(struct attempt *attempt, struct reader_process *process,
+		 struct reader_thread *thread, bool still, struct look_result *result)
+{
+	if (!look_once(attempt, process, thread, still, result))
+		return false;
+	if (has_left(thread, result) || result->flags & (SAMPLE_STARTING | SAMPLE_FAULT)) {
+		bool other = process_rebind(process, thread, attempt->options, true);
+		if (other &&
+		    (!thread->wanted || !look_once(attempt, process, thread, still, result)))
+			return false;
+	}
+	if (has_left(thread, result)) { /* and whose it is now is not known */
+		struct frame native = { .id = MARK_NATIVE, .kind = FRAME_MARK };
+		*result = (struct look_result){ .complete = true, .ran = result->ran };
+		vec_clear(&attempt->look.stack);
+		return vec_push(&attempt->look.stack, native);
+	}
 	if (!still)
 		pause_history_add(&thread->history, result->flags & SAMPLE_MOVING);
 	return true;
@@ -296,12 +325,15 @@ static void attempt_running(struct attempt *attempt, struct reader_process *proc
 			    struct reader_thread *thread)
 {
 	struct look_result result;
-	bool running;
+	bool running = false;
 
 	if (!thread->attached) {
 		running = is_running(attempt, process, thread);
-		if (running)
+		if (running && !process_rebind(process, thread, attempt->options, false))
 			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
+		else if (running && thread->wanted &&
+			 look(attempt, process, thread, false, &result))
+			emit_look(attempt, process, thread, &result);
 	} else if (wants_pause(attempt, thread)) {
 		running = is_running(attempt, process, thread);
 		if (running && look_paused(attempt, process, thread, &result))
@@ -443,7 +475,7 @@ static void attempt_look(struct attempt *attempt, struct reader_process *process
 {
 	struct look_result result;
 
-	if (!thread->attached) {
+	if (!thread->attached && !process_rebind(process, thread, attempt->options, false)) {
 		if (attempt->options->mode == MODE_WALL)
 			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
 		return;

@@ -9,6 +9,7 @@
  * A thread whose words change between the copies of one read is running: that needs no asking.
  * Idle threads are told in bulk, from their head words, and a few are probed in turn. */
 #pragma once
+#include "engines/reader/account.h"
 #include "engines/reader/look.h"
 #include "engines/reader/process.h"
 #include "engines/reader/tapes.h"
@@ -45,5 +46,5 @@ void attempt_process(struct attempt *attempt, struct reader_process *process);
 /* A sample "(starting)" of a process whose VM is not up yet. */
 void attempt_starting(struct attempt *attempt, struct reader_process *process);
 /* Hands CPU time to the samples of a thread: a share_fn (account.h). */
-void attempt_share(void *attempt, const struct reader_process *process, u32 tid, const char *name,
-		   u64 nanoseconds);
+void attempt_share(void *attempt, const struct reader_process *process,
+		   const struct cpu_share *share);

@@ -145,6 +145,7 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	plan_begin(look->plan, subject->set, subject->still);
 	enum step end = walk_stack(look, subject, &walk);
 	result->generation = walk.generation;
+	result->carrier = walk.carrier;
 	result->lock = walk.flags & WALK_LOCK;
 	bool held = plan_settle(look->plan) == PLAN_HELD;
 	if (held && end == STEP_DONE && (!subject->still || walk.flags & WALK_TOP_UNSURE))

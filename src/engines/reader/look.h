@@ -39,7 +39,8 @@ struct look_result {
 	bool lock;     /* the thread holds the VM's lock */
 	bool ran;      /* words changed between the copies: it ran while it was read */
 	u64 generation;
-	/* stack in look->stack, leaf first */
+	u64 carrier; /* see struct walk */
+		     /* stack in look->stack, leaf first */
 };
 
 bool look_init(struct look *look, const struct mem_live *live);

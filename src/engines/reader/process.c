@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "elf/image.h"
+#include "engines/reader/account.h"
 
 #define LOG_DOMAIN LOG_reader
 #include "base/log.h"
@@ -21,6 +22,10 @@ enum {
 
 /* How long one that runs when it is found is taken to run on; what it uses keeps it hot then. */
 static const u64 FIRST_HOT_NS = 500 * NS_PER_MS;
+
+/* How often a native thread that runs is asked whether it runs a thread of the VM by now. */
+static const u64 REBIND_WAIT_LEAST_NS = 5 * NS_PER_MS;
+static const u64 REBIND_WAIT_MOST_NS = 320 * NS_PER_MS;
 
 struct reader_process *process_new(struct target *borrowed, u64 incarnation)
 {
@@ -76,7 +81,8 @@ static const struct target_thread *find_inner(const target_threads *all, u32 inn
 	return bsearch(&key, all->at, all->count, sizeof *all->at, by_inner_tid);
 }
 
-/* Lists keep their order from one refresh to the next: start where the last one was found. */
+/* By its native thread; one that is on none by its address. Lists keep their order from one refresh to
+ * the next: start where the last one was found. */
 static struct reader_thread *find_thread(const struct refresh *refresh, u64 address, u32 tid)
 {
 	const struct reader_process *process = refresh->process;
@@ -85,19 +91,18 @@ static struct reader_thread *find_thread(const struct refresh *refresh, u64 addr
 	for (u32 n = 0; n < count; n++) {
 		u32 i = (refresh->hint + n) % count;
 		struct reader_thread *thread = process->threads.at[i];
-		if (!thread->present && thread->thread == address && thread->tid == tid)
+		if (thread->tid == tid && (tid || thread->thread == address))
 			return thread;
 	}
 	return NULL;
 }
 
-static void name_thread(const struct reader_process *process, struct reader_thread *thread,
-			const char *comm)
+static void name_thread(const struct reader_process *process, struct reader_thread *thread)
 {
 	struct frame_name name = { 0 };
 	struct frame frame = { .id = thread->thread, .pos = FRAME_POS_THREAD };
 
-	snprintf(thread->name, sizeof thread->name, "%s", comm);
+	snprintf(thread->name, sizeof thread->name, "%s", thread->comm);
 	if (!thread->attached)
 		return;
 	frame.kind = thread->attached->kind;
@@ -118,45 +123,85 @@ static bool is_wanted(const struct reader_thread *thread, const struct engine_op
 	return !options->thread_name || !strcmp(thread->name, options->thread_name);
 }
 
-static bool add_thread(struct refresh *refresh, const struct reader_thread *like, const char *comm)
+/* From now on `like` is what the thread runs. True when that is news. */
+static bool thread_bind(struct reader_process *process, struct reader_thread *thread,
+			const struct reader_thread *like, const struct engine_options *options)
+{
+	bool other = thread->thread != like->thread || thread->attached != like->attached ||
+		     thread->carrier != like->carrier;
+	/* Ruby gives a thread's name to the kernel too, so that is how a new one is noticed */
+	bool renamed = memcmp(thread->comm, like->comm, sizeof thread->comm) != 0;
+
+	if (other) {
+		if (thread->life)
+			account_rebind(process, thread);
+		read_set_free(&thread->set);
+		thread->history = (struct pause_history){ 0 };
+		thread->head_used = 0;
+		thread->thread = like->thread;
+		thread->attached = like->attached;
+		thread->carrier = like->carrier;
+		thread->life = ++process->lives;
+	}
+	thread->vm_state = like->vm_state;
+	memcpy(thread->comm, like->comm, sizeof thread->comm);
+	if (other || renamed) {
+		name_thread(process, thread);
+		thread->wanted = is_wanted(thread, options);
+	}
+	return other;
+}
+
+static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 inner_tid)
 {
 	struct reader_process *process = refresh->process;
-	struct reader_thread *thread = find_thread(refresh, like->thread, like->tid);
+	struct reader_thread *thread = calloc(1, sizeof *thread);
 
-	if (thread) {
-		thread->present = true;
-		thread->attached = like->attached;
-		thread->vm_state = like->vm_state;
-		refresh->hint++;
-		return true;
-	}
-	thread = calloc(1, sizeof *thread);
 	if (!thread || !vec_push(&process->threads, thread)) {
 		free(thread);
-		return false;
+		return NULL;
 	}
-	thread->tid = like->tid;
-	thread->inner_tid = like->inner_tid;
-	thread->thread = like->thread;
-	thread->attached = like->attached;
-	thread->vm_state = like->vm_state;
-	thread->present = true;
-	name_thread(process, thread, comm);
-	thread->wanted = is_wanted(thread, refresh->options);
+	thread->tid = tid;
+	thread->inner_tid = inner_tid;
 	thread->probe = (struct thread_probe){ .schedstat_fd = -1, .stat_fd = -1 };
-	if (thread->tid && !thread_probe_open(&thread->probe, process->target, thread->tid))
-		log_debug(1, "no probe for thread %u", thread->tid);
-	if (thread->tid)
+	if (tid && !thread_probe_open(&thread->probe, process->target, tid))
+		log_debug(1, "no probe for thread %u", tid);
+	if (tid)
 		thread_probe_time(&thread->probe, &thread->probed);
 	/* what it used before we came is not ours to tell */
 	bool is_new = process->born_here || process->refreshed;
 	thread->accounted_ns = is_new ? 0 : thread->probed.cpu_ns;
 	/* Of many, the first look at all CPU clocks will tell who runs (account.h). */
-	bool asked = !is_new && thread->tid && refresh->all.count <= ASK_STATE_MAX;
+	bool asked = !is_new && tid && refresh->all.count <= ASK_STATE_MAX;
 	thread->was_running = is_new ||
 			      (asked && thread_probe_state(&thread->probe, process->target,
 							   clock_now_ns()) == THREAD_RUNNING);
 	thread->hot_until_ns = thread->was_running ? clock_now_ns() + FIRST_HOT_NS : 0;
+	return thread;
+}
+
+static bool add_thread(struct refresh *refresh, struct reader_thread *like)
+{
+	struct reader_process *process = refresh->process;
+	struct reader_thread *thread = find_thread(refresh, like->thread, like->tid);
+
+	/* Two on one native thread: it moved while the list was read. The one that runs is there now. */
+	if (thread && thread->present && like->vm_state != VM_THREAD_RUNNING)
+		return true;
+	if (thread) {
+		refresh->hint++;
+		thread_bind(process, thread, like, refresh->options);
+	} else {
+		thread = new_thread(refresh, like->tid, like->inner_tid);
+		if (!thread)
+			return false;
+		thread_bind(process, thread, like, refresh->options);
+		if (!thread->life) { /* no thread of a VM */
+			name_thread(process, thread);
+			thread->wanted = is_wanted(thread, refresh->options);
+		}
+	}
+	thread->present = true;
 	return true;
 }
 
@@ -187,10 +232,13 @@ static bool refresh_runtime(struct refresh *refresh, const struct attached *atta
 					      .inner_tid = vm.tid,
 					      .tid = native ? native->tid : 0,
 					      .vm_state = vm.state,
+					      .carrier = vm.carrier,
 					      .attached = attached };
-		if (native)
+		if (native) {
 			refresh->taken[native - refresh->all.at] = true;
-		if (!add_thread(refresh, &like, native ? native->comm : ""))
+			memcpy(like.comm, native->comm, sizeof like.comm);
+		}
+		if (!add_thread(refresh, &like))
 			return false;
 	}
 	return true;
@@ -201,7 +249,8 @@ static bool refresh_others(struct refresh *refresh)
 	for (u32 i = 0; i < refresh->all.count; i++) {
 		const struct target_thread *native = &refresh->all.at[i];
 		struct reader_thread like = { .tid = native->tid, .inner_tid = native->inner_tid };
-		if (!refresh->taken[i] && !add_thread(refresh, &like, native->comm))
+		memcpy(like.comm, native->comm, sizeof like.comm);
+		if (!refresh->taken[i] && !add_thread(refresh, &like))
 			return false;
 	}
 	return true;
@@ -209,7 +258,9 @@ static bool refresh_others(struct refresh *refresh)
 
 static void depart(struct reader_process *process, struct reader_thread *thread)
 {
-	struct departed departed = { .tid = thread->tid, .unpaid = thread->unpaid };
+	struct departed departed = { .tid = thread->tid,
+				     .life = thread->life,
+				     .unpaid = thread->unpaid };
 
 	memcpy(departed.name, thread->name, sizeof departed.name);
 	if (thread->unpaid && !vec_push(&process->departed, departed))
@@ -263,6 +314,62 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 	u64 now = clock_now_ns();
 	process->refresh_ns = now + (now - began) * REFRESH_SHARE;
 	return good;
+}
+
+/* ---- one thread ---------------------------------------------------------------------------- */
+
+/* What runs on a native thread, by the VM's lists: the one that holds the lock when two say so. */
+static bool find_rider(const struct reader_process *process, const struct reader_thread *thread,
+		       struct reader_thread *out)
+{
+	const struct mem *mem = &process->target->mem.mem;
+	bool found = false;
+
+	for (u32 i = 0; i < process->attached.count; i++) {
+		const struct attached *attached = process->attached.at[i];
+		struct vm_thread vm;
+		u64 where = 0;
+		for (u32 n = 0; n < THREADS_MAX; n++) {
+			vm = (struct vm_thread){ 0 };
+			if (attached->runtime->next_thread(mem, attached->state, &where, &vm) !=
+			    STEP_MORE)
+				break;
+			if (!vm.tid || vm.tid != thread->inner_tid ||
+			    (found && vm.state != VM_THREAD_RUNNING))
+				continue;
+			found = true;
+			out->thread = vm.thread;
+			out->attached = attached;
+			out->carrier = vm.carrier;
+			out->vm_state = vm.state;
+		}
+	}
+	return found;
+}
+
+bool process_rebind(struct reader_process *process, struct reader_thread *thread,
+		    const struct engine_options *options, bool suspect)
+{
+	u64 began = clock_now_ns();
+	struct reader_thread like = { 0 };
+
+	if (!process->attached.count || began < process->rebind_ns ||
+	    (!suspect && began < thread->rebind_ns))
+		return false;
+	memcpy(like.comm, thread->comm, sizeof like.comm);
+	bool found = find_rider(process, thread, &like);
+	bool changed = found && thread_bind(process, thread, &like, options);
+	/* the next refresh tells what has become of one that nothing is known to run on */
+	process->threads_changed |= suspect && !changed;
+	u64 now = clock_now_ns();
+	process->rebind_ns = now + (now - began) * REFRESH_SHARE;
+	u64 wait = thread->rebind_wait_ns * 2;
+	wait = wait < REBIND_WAIT_LEAST_NS ? REBIND_WAIT_LEAST_NS : wait;
+	thread->rebind_wait_ns = changed                    ? 0 :
+				 wait < REBIND_WAIT_MOST_NS ? wait :
+							      REBIND_WAIT_MOST_NS;
+	thread->rebind_ns = now + thread->rebind_wait_ns;
+	return changed;
 }
 
 /* ---- runtimes ---------------------------------------------------------------------------- */

@@ -18,17 +18,25 @@ struct attached {
 	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
 };
 
+/* A native thread and the thread of the VM that it runs: VMs use native threads again, and some move
+ * theirs from one to another. */
 struct reader_thread {
 	u32 tid; /* 0: a VM thread on no native thread just now */
 	u32 inner_tid;
+	char comm[16];
+	bool present; /* refresh: still there */
+	/* what it runs: thread_bind() */
 	u64 thread; /* its address in the VM; 0: a thread that no runtime knows */
 	const struct attached *attached; /* NULL when `thread` is 0 */
+	u64 carrier;                     /* see struct vm_thread */
+	u32 life;                        /* see struct sample_source */
 	char name[64];
 	u32 vm_state; /* enum vm_thread_state at the last refresh */
 	bool wanted;  /* passes the thread filter */
-	bool present; /* refresh: still there */
 	struct read_set set;
 	struct pause_history history;
+	u64 rebind_ns, rebind_wait_ns; /* not before: process_rebind() */
+	/* its use of CPUs */
 	struct thread_probe probe;
 	struct thread_time probed; /* at the last probe */
 	u64 sampled_ns;            /* wall: when its last sample was taken; 0: never */
@@ -42,9 +50,10 @@ struct reader_thread {
 	u8 head[64];   /* head words at the last look, to tell who moved */
 };
 
-/* A thread that has ended and whose samples still wait for their weight. */
+/* What ran on a thread and does no longer, and whose samples still wait for their weight. */
 struct departed {
-	u32 tid, unpaid;
+	u32 tid, life, unpaid;
+	u64 owed_ns; /* known when another thread of the VM took its place; of an ended one 0 */
 	char name[64];
 };
 
@@ -63,6 +72,8 @@ struct reader_process {
 	bool threads_changed;
 	bool refreshed; /* once at least: a thread that was not there then is new */
 	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
+	u64 rebind_ns;  /* the same for process_rebind() */
+	u32 lives;      /* counted out to threads */
 	u64 exec_ns;    /* when it was exec'd under our eyes */
 	u64 attach_ns, attach_wait_ns;
 	VEC(struct attached *) attached;
@@ -71,6 +82,7 @@ struct reader_process {
 	u32 head_turn; /* which of the idle threads have their turn in a bulk look */
 	/* account.h */
 	u64 cpu_ns, epoch_ns, swept_ns;
+	u64 rebound_ns; /* of this epoch's CPU time, what account_rebind() has handed on */
 	VEC(struct departed) departed;
 	char warning[200];
 };
@@ -88,3 +100,7 @@ bool process_attach(struct reader_process *process, struct err *err);
 /* Brings `threads` up to date. Departed ones go to `departed` with what they are owed. */
 bool process_refresh(struct reader_process *process, const struct engine_options *options,
 		     struct err *err);
+/* Which thread of the VM runs on `thread` now? True when it is another than was known. `suspect`: what
+ * was read of it says so; otherwise it is asked now and then.  Adds and removes no threads. */
+bool process_rebind(struct reader_process *process, struct reader_thread *thread,
+		    const struct engine_options *options, bool suspect);

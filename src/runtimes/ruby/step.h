@@ -213,10 +213,13 @@ RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_
 	out->tid = 0;
 	out->state = ruby_thread_state(mem, state, thread, owner);
 	u64 nt = at->thread_nt ? ruby_thread_word(&words, at->thread_nt) : thread;
+	out->carrier = at->thread_nt ? nt : 0;
 	u64 native = nt + (at->thread_nt ? at->nt_native : at->thread_native);
 	u64 tid = nt + (at->thread_nt ? at->nt_tid : at->thread_tid);
 	if (nt && !mem_peek(mem, native, &out->native, 8))
 		out->native = 0;
+	if (!at->thread_nt)
+		out->carrier = out->native;
 	if (state->pthread_tid)
 		tid = out->native ? out->native + state->pthread_tid : 0;
 	if (nt && tid != nt && !mem_peek(mem, tid, &out->tid, 4))
@@ -259,7 +262,7 @@ RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state 
 	u64 owner, thread_ptr;
 
 	walk->cursor = walk->limit = walk->base = 0;
-	walk->generation = 0;
+	walk->generation = walk->carrier = 0;
 	walk->depth = 0;
 	walk->flags = (state->facts & RUBY_FILLS_LATE) ? WALK_TOP_UNSURE : 0;
 	/* Whatever fiber is current at this instant is a true answer. */
@@ -269,6 +272,10 @@ RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state 
 	if (owner == thread)
 		walk->flags |= WALK_LOCK;
 	ruby_read_gc(mem, state, walk);
+	if (state->at.thread_nt)
+		walk->carrier = ruby_thread_word(&words, state->at.thread_nt);
+	else if (!mem_peek(mem, thread + state->at.thread_native, &walk->carrier, 8))
+		walk->carrier = 0;
 
 	/* Two reads, side by side: what lies between (tag, interrupt flags) may change at will. */
 	u64 ec = ruby_thread_word(&words, state->at.thread_ec);

@@ -123,7 +123,7 @@ static inline void built_line(struct profile *profile, const char *line)
 		at += length + 1;
 	}
 	u32 process = profile_process(profile, pid, 1, process_name);
-	u32 thread = profile_thread(profile, process, tid, thread_name);
+	u32 thread = profile_thread(profile, process, tid, 0, thread_name);
 	for (u64 i = 0; i < count; i++)
 		profile_add(profile, thread, stack, BUILT_WEIGHT_NS, 0);
 }

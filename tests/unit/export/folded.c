@@ -102,7 +102,7 @@ static void hostile_names_stay_in_their_frame(void **state)
 						  .line = 7 };
 		stack = names_stack(names, stack, names_location(names, &location));
 	}
-	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, "p"), 1, "a;b\n");
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, "p"), 1, 0, "a;b\n");
 	for (u32 i = 0; i < 5; i++)
 		profile_add(&p, thread, stack, 1, 0);
 	AUTO_FREE char *text = fold(&p, (struct export_options){ .threads = true });
@@ -120,7 +120,7 @@ static void long_names_and_unnamed_things(void **state)
 
 	struct profile p;
 	assert_true(profile_init(&p));
-	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, ""), 3, "");
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, ""), 3, 0, "");
 	profile_add(&p, thread, names_stack(&p.names, 0, 0), 1, 0);
 	profile_add(&p, thread, 0, 1, 0);
 	AUTO_FREE char *text = fold(&p, (struct export_options){ .threads = true });
@@ -135,7 +135,7 @@ static void what_weighs_nothing_is_no_line(void **state)
 	assert_true(profile_init(&p));
 	AUTO_FREE char *empty = fold(&p, (struct export_options){ 0 });
 	assert_string_equal(empty, "");
-	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, ""), 3, "");
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, ""), 3, 0, "");
 	profile_add(&p, thread, names_stack(&p.names, 0, 0), 0, 0);
 	AUTO_FREE char *counts = fold(&p, (struct export_options){ 0 });
 	assert_string_equal(counts, "(unnamed) 1\n");

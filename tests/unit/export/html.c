@@ -161,7 +161,7 @@ static void hostile_texts_stay_in_their_slots(void **state)
 	struct name_function function = { .name = name, .path = name, .language = name };
 	struct name_location location = { .function = names_function(&p.names, &function) };
 	u32 stack = names_stack(&p.names, 0, names_location(&p.names, &location));
-	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, HOSTILE), 1, HOSTILE);
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, HOSTILE), 1, 0, HOSTILE);
 	profile_add(&p, thread, stack, 1, 0);
 	built_facts(&p);
 	p.title = p.command = p.mode = HOSTILE;

@@ -246,7 +246,7 @@ static void native_code_points_into_its_mapping(void **state)
 	struct read_profile r;
 	assert_true(profile_init(&p));
 	u32 path = names_text(&p.names, "/lib/libruby.so.3.1");
-	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, "ruby"), 1, "main");
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, "ruby"), 1, 0, "main");
 	const struct profile_mapping mappings[] = {
 		{ .start = 0x400000,
 		  .end = 0x401000,

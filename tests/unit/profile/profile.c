@@ -20,8 +20,8 @@ static void equal_stacks_of_a_thread_are_one_entry(void **state)
 	struct profile p;
 	assert_true(profile_init(&p));
 	u32 process = profile_process(&p, 42, 7, "ruby");
-	u32 main = profile_thread(&p, process, 42, "main"),
-	    other = profile_thread(&p, process, 43, "");
+	u32 main = profile_thread(&p, process, 42, 0, "main"),
+	    other = profile_thread(&p, process, 43, 0, "");
 	u32 a = line_stack(&p, 0, 1), b = line_stack(&p, a, 2);
 	profile_add(&p, main, a, 10, 0);
 	profile_add(&p, main, a, 11, 0);
@@ -45,12 +45,34 @@ static void identity_is_pid_and_start_time_and_names_may_change(void **state)
 	assert_int_not_equal(profile_process(&p, 42, 8, "ruby"), first); /* the pid was reused */
 	assert_string_equal(p.names.strings.at[p.processes.at[first].name].text, "ruby");
 
-	u32 thread = profile_thread(&p, first, 42, "ruby");
-	assert_int_equal(profile_thread(&p, first, 42, "puma 1"), thread);
-	assert_int_equal(profile_thread(&p, first, 42, NULL), thread);
-	assert_int_equal(profile_thread(&p, first, 42, ""), thread);
+	u32 thread = profile_thread(&p, first, 42, 0, "ruby");
+	assert_int_equal(profile_thread(&p, first, 42, 0, "puma 1"), thread);
+	assert_int_equal(profile_thread(&p, first, 42, 0, NULL), thread);
+	assert_int_equal(profile_thread(&p, first, 42, 0, ""), thread);
 	assert_string_equal(p.names.strings.at[p.threads.at[thread].name].text, "puma 1");
-	assert_int_equal(profile_thread(&p, 99, 42, "no such process"), PROFILE_NONE);
+	assert_int_equal(profile_thread(&p, 99, 42, 0, "no such process"), PROFILE_NONE);
+	profile_free(&p);
+}
+
+/* Native threads are used again: each life has the row of its name. */
+static void lives_of_one_tid_have_rows_by_name(void **state)
+{
+	(void)state;
+	struct profile p;
+	assert_true(profile_init(&p));
+	u32 process = profile_process(&p, 1, 1, "ruby");
+	u32 first = profile_thread(&p, process, 9, 1, "ruby");
+	assert_int_equal(profile_thread(&p, process, 9, 1, "worker 1"), first); /* renamed */
+	u32 second = profile_thread(&p, process, 9, 2, "worker 2");
+	assert_int_not_equal(second, first);
+	assert_int_equal(profile_thread(&p, process, 9, 3, "worker 1"), first);
+	/* what was the third's until now is also the first's: it keeps its name when the third leaves */
+	u32 third = profile_thread(&p, process, 9, 3, "worker 3");
+	assert_int_not_equal(third, first);
+	assert_string_equal(p.names.strings.at[p.threads.at[first].name].text, "worker 1");
+	assert_int_equal(profile_thread(&p, process, 9, 3, "worker 3"), third);
+	assert_int_equal(profile_thread(&p, process, 9, 3, ""), third);
+	assert_int_equal(p.threads.count, 3);
 	profile_free(&p);
 }
 
@@ -60,7 +82,8 @@ static void a_share_is_paid_in_proportion_and_exactly(void **state)
 	struct profile p;
 	assert_true(profile_init(&p));
 	u32 process = profile_process(&p, 1, 1, "x");
-	u32 busy = profile_thread(&p, process, 1, ""), sleeper = profile_thread(&p, process, 2, "");
+	u32 busy = profile_thread(&p, process, 1, 0, ""),
+	    sleeper = profile_thread(&p, process, 2, 0, "");
 	u32 a = line_stack(&p, 0, 1), b = line_stack(&p, 0, 2);
 	profile_add(&p, busy, a, 0, SAMPLE_UNPAID);
 	profile_add(&p, busy, a, 0, SAMPLE_UNPAID);
@@ -91,7 +114,7 @@ static void random_shares_sum_to_the_nanosecond(void **state)
 	assert_true(profile_init(&p));
 	u32 process = profile_process(&p, 1, 1, "x");
 	for (u32 i = 0; i < 20000; i++) {
-		u32 thread = profile_thread(&p, process, (u32)rng_below(&rng, 5), NULL);
+		u32 thread = profile_thread(&p, process, (u32)rng_below(&rng, 5), 0, NULL);
 		u64 weight = rng_below(&rng, 8) ? rng_below(&rng, 1000000007) : UINT64_MAX >> 20;
 		if (rng_below(&rng, 9)) {
 			u32 stack = line_stack(&p, 0, (u32)rng_below(&rng, 50));
@@ -115,7 +138,7 @@ static bool fill(struct profile *p)
 		return false;
 	for (u32 i = 0; i < 400; i++) {
 		u32 process = profile_process(p, i % 70, 1, "x");
-		u32 thread = profile_thread(p, process, i % 90, "thread");
+		u32 thread = profile_thread(p, process, i % 90, 0, "thread");
 		profile_add(p, thread, line_stack(p, 0, i), 0, SAMPLE_UNPAID);
 		profile_share(p, thread, 9);
 	}
@@ -147,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_stacks_of_a_thread_are_one_entry),
 		cmocka_unit_test(identity_is_pid_and_start_time_and_names_may_change),
+		cmocka_unit_test(lives_of_one_tid_have_rows_by_name),
 		cmocka_unit_test(a_share_is_paid_in_proportion_and_exactly),
 		cmocka_unit_test(random_shares_sum_to_the_nanosecond),
 		cmocka_unit_test(no_memory_is_said),
