@@ -28,6 +28,7 @@ enum {
 	SLICE_MS = 200, /* how often the progress line changes and the command is looked after */
 	PID_HIGHEST = 4 * 1024 * 1024, /* PID_MAX_LIMIT of the kernel */
 	HZ_HIGHEST = 20000,
+	DELAYED_PERCENT = 20, /* of the attempts: worth a word */
 };
 
 struct record_options {
@@ -284,6 +285,18 @@ static void sample(struct recording *r)
 	say_status("");
 }
 
+/* Where every CPU is busy, the moments in which sonde runs are chosen by the scheduler. */
+static void hint_at_delays(const struct quality *quality)
+{
+	u64 percent = quality->taken ? 100 * quality->delayed / quality->taken : 0;
+
+	if (quality->taken >= 50 && percent >= DELAYED_PERCENT)
+		say_warning(
+			"in %u %% of the attempts sonde had to wait for a CPU: code in which the program "
+			"gives up its own is shown too often (\"chrt -f 1 sonde ...\" does not wait)",
+			(u32)percent);
+}
+
 static void say_result(const struct recording *r, const struct quality *quality, u64 size)
 {
 	struct str line = { 0 };
@@ -322,6 +335,7 @@ static int write_profile(struct recording *r)
 	}
 	if (record_output_write(&r->output, profile, &options, &size, &err)) {
 		say_result(r, &profile->quality, size);
+		hint_at_delays(&profile->quality);
 		return EXIT_OK;
 	}
 	say_failure("record", &err);

@@ -20,6 +20,7 @@
 	X(moving, "with a leaf that changed while it was read")                        \
 	X(truncated, "with outer frames missing")                                      \
 	X(idle, "attempts in which no thread was running, and none was to be sampled") \
+	X(delayed, "attempts made half a millisecond or more after their deadline")    \
 	X(starting, "before the VM had a stack")                                       \
 	X(repeated, "of threads that had not run since their last sample")             \
 	X(paused, "for which the thread was stopped")                                  \

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -70,6 +71,17 @@ static bool become(const struct spawn_identity *identity)
 	return true;
 }
 
+/* sonde may run with a real-time priority, so that it need not wait for a CPU; a program that had it
+ * too would never be interrupted by it. */
+static void leave_realtime(void)
+{
+	struct sched_param none = { 0 };
+	int policy = sched_getscheduler(0);
+
+	if (policy == SCHED_FIFO || policy == SCHED_RR)
+		sched_setscheduler(0, SCHED_OTHER, &none);
+}
+
 static ssize_t read_retrying(int fd, void *out, size_t length)
 {
 	ssize_t n;
@@ -89,6 +101,7 @@ static _Noreturn void run_child(char *const argv[], int gate, int result,
 
 	restore_dispositions(signals);
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+	leave_realtime();
 	if (read_retrying(gate, &go, 1) != 1)
 		_exit(CHILD_LEFT);
 	if (identity && identity->drop && !become(identity)) {

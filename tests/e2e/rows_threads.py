@@ -23,6 +23,7 @@ def threads_shares(run):
         recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(60, 1.5),
                                      threads=True, weights=True)
         series.stop()
+        said = {thread["name"]: thread for thread in target.finish()["threads"]}
     truth = {name: series.between(tid, *window(recording)) for tid, name in tids.items()}
     whole = sum(truth.values())
     ours = {name: sum(stack.count for stack in recording.stacks if tids.get(stack.tid) == name)
@@ -34,11 +35,12 @@ def threads_shares(run):
     name, (error, bar) = stats.worst(errors)
     yield at_most(f"shares by tid ({name})", abs(error), 2, " points", bar)
 
+    inside = {name: truth[name] * said[name]["method_ns"] / said[name]["cpu_ns"] for name in WORKERS}
     by_name = {name: sum(stack.count for stack in recording.stacks
                          if any(folded.method(frame.label) == name for frame in stack.frames))
                for name in WORKERS}
-    errors = {name: (100 * (by_name[name] / max(weight, 1) - truth[name] / whole),
-                     stats.share_bar(2, truth[name] / whole, samples)) for name in WORKERS}
+    errors = {name: (100 * (by_name[name] / max(weight, 1) - inside[name] / whole),
+                     stats.share_bar(2, inside[name] / whole, samples)) for name in WORKERS}
     name, (error, bar) = stats.worst(errors)
     yield at_most(f"shares by method ({name})", abs(error), 2, " points", bar)
     crossed = sum(stack.count for stack in recording.stacks for frame in stack.frames

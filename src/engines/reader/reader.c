@@ -33,6 +33,8 @@ enum {
 	ATTACH_WAIT_MOST_MS = 1000,
 };
 
+static const u64 DELAYED_NS = NS_PER_MS / 2;
+
 struct run {
 	struct engine_options options;
 	struct quality quality;
@@ -276,7 +278,11 @@ static void take_deadline(struct run *run)
 
 	for (u32 i = 0; i < run->processes.count; i++)
 		sampled += is_sampled(run->processes.at[i]);
-	u64 lost = schedule_take(&run->schedule, clock_now_ns());
+	u64 now = clock_now_ns();
+	/* a CPU that is waited for comes when somebody gives one up, and that may be the program */
+	if (now > run->schedule.deadline_ns + DELAYED_NS)
+		run->quality.delayed += sampled;
+	u64 lost = schedule_take(&run->schedule, now);
 	run->quality.lost.late += lost * sampled;
 	for (u32 i = 0; i < run->processes.count;)
 		i += attempt_one(run, run->processes.at[i]);
