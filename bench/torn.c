@@ -190,7 +190,7 @@ static void walk_copies(struct bench *bench, struct copies *c)
 
 	vec_clear(&bench->frames);
 	c->in_body = true;
-	while (step == STEP_MORE || step == STEP_TORN) {
+	while (step_goes_on(step)) {
 		struct frame frame = { 0 };
 		step = attached->runtime->step(&c->mem, attached->state, &walk, &frame);
 		frame.kind = attached->kind;

@@ -18,6 +18,9 @@
  *   may be read at any instant (the fiber pointer, counters) is read with mem_peek.
  * - `step` gives frames from the leaf to the root.  Everything is read with mem_read,
  *   except what moves while the leaf runs (its pc and sp).
+ * - `step` looks at one frame a call and moves the cursor towards the root, always: a frame that
+ *   has no name is STEP_HIDDEN.  Who calls it goes on while step_goes_on(), for a bounded number
+ *   of steps.
  * - A stack that does not end where the thread's stack begins is STEP_FAULT, not STEP_DONE.
  * - `generation` changes before an address that was a frame's id or owner can mean something
  *   else.  0 means unknown: every name is then read again.

@@ -10,12 +10,15 @@
 #include "sample/frame.h"
 
 enum step {
-	STEP_MORE,  /* *out is filled; go on */
-	STEP_DONE,  /* nothing left, *out is not filled; the stack is whole */
-	STEP_TORN,  /* this frame could not be read or made no sense, but the cursor already stands
+	STEP_MORE,   /* *out is filled; go on */
+	STEP_DONE,   /* nothing left, *out is not filled; the stack is whole */
+	STEP_HIDDEN, /* a frame that the language has no name for: *out is not filled, the cursor
+		      * stands at the next one, go on.  A step looks at one frame, so that a loop
+		      * over any number of these is the caller's, and not the verifier's. */
+	STEP_TORN,   /* this frame could not be read or made no sense, but the cursor already stands
 		     * at the next one (stacks that are arrays): out->at is set, go on */
-	STEP_FAULT, /* the same, and nothing behind it can be found; what came before stands */
-	STEP_EMPTY, /* begin only: the thread has no stack now, and that is no fault */
+	STEP_FAULT,  /* the same, and nothing behind it can be found; what came before stands */
+	STEP_EMPTY,  /* begin only: the thread has no stack now, and that is no fault */
 };
 
 struct walk {
@@ -38,6 +41,12 @@ enum walk_flags {
 		1 << 3, /* this VM publishes frames before it fills them: even of a thread that
 				   * stands still the innermost may be a leftover of an earlier call */
 };
+
+/* After begin or step: is there a step to come? */
+static inline bool step_goes_on(enum step step)
+{
+	return step == STEP_MORE || step == STEP_HIDDEN || step == STEP_TORN;
+}
 
 /* A thread of the VM, as next_thread gives it. */
 struct vm_thread {

@@ -105,15 +105,18 @@ static __always_inline void sample_send(struct room *room)
 	{                                                                                      \
 		struct room *room = drive->room;                                               \
 		struct sample *sample = (struct sample *)room->sample;                         \
+		u32 depth = sample->depth;                                                     \
 		struct mem mem = { 0 };                                                        \
                                                                                                \
-		if (index >= FRAMES_MAX)                                                       \
+		(void)index;                                                                   \
+		if (depth >= FRAMES_MAX)                                                       \
 			return 1;                                                              \
 		room->step = runtime##_step(&mem, drive->state, &room->walk,                   \
-					    &sample->frames[index]);                           \
-		if (room->step != STEP_MORE && room->step != STEP_TORN)                        \
+					    &sample->frames[depth]);                           \
+		if (!step_goes_on(room->step))                                                 \
 			return 1;                                                              \
-		sample->depth = (u32)index + 1;                                                \
+		if (room->step != STEP_HIDDEN)                                                 \
+			sample->depth = depth + 1;                                             \
 		return 0;                                                                      \
 	}                                                                                      \
                                                                                                \
@@ -130,7 +133,7 @@ static __always_inline void sample_send(struct room *room)
 			return 0;                                                              \
 		drive.room->step = runtime##_begin(&mem, state, thread, &drive.room->walk);    \
 		if (drive.room->step == STEP_MORE)                                             \
-			bpf_loop(FRAMES_MAX, runtime##_one, &drive, 0);                        \
+			bpf_loop(STEPS_MAX, runtime##_one, &drive, 0);                         \
 		sample_send(drive.room);                                                       \
 		return 0;                                                                      \
 	}                                                                                      \

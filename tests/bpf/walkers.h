@@ -5,6 +5,7 @@
 
 enum {
 	FRAMES_MAX = 512,
+	STEPS_MAX = 2 * FRAMES_MAX, /* with those that are hidden */
 	THREADS_MAX = 1024,
 	SAMPLE_BYTES = sizeof(struct sample) + FRAMES_MAX * sizeof(struct frame),
 };

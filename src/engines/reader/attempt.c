@@ -96,7 +96,7 @@ static bool frame_is_live(const struct sample_source *source, const struct frame
 	const struct runtime *runtime = thread->attached->runtime;
 	const void *state = thread->attached->state;
 	enum step step = runtime->begin(source->mem, state, thread->thread, &walk);
-	for (u32 n = 0; (step == STEP_MORE || step == STEP_TORN) && n < LIVE_DEPTH_MAX; n++) {
+	for (u32 n = 0; step_goes_on(step) && n < LIVE_DEPTH_MAX; n++) {
 		struct frame now = { 0 };
 		step = runtime->step(source->mem, state, &walk, &now);
 		/* the same place, too: in its slot may lie a later function at the same address */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { DEPTH_MAX = 1 << 18 }; /* 8 MiB of frames; a Ruby stack of 16 MiB holds fewer */
+enum { STEPS_MAX = 1 << 18 }; /* 8 MiB of frames; a Ruby stack of 16 MiB holds fewer */
 
 bool look_init(struct look *look, const struct mem_live *live)
 {
@@ -36,11 +36,13 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 	*walk = (struct walk){ 0 };
 	enum step step = subject->runtime->begin(mem, subject->state, subject->thread, walk);
 	plan_head_done(look->plan);
-	while (step == STEP_MORE || step == STEP_TORN) {
+	for (u32 steps = 0; step_goes_on(step); steps++) {
 		struct frame frame = { 0 };
-		if (frames->count >= DEPTH_MAX)
+		if (steps >= STEPS_MAX)
 			return STEP_MORE;
 		step = subject->runtime->step(mem, subject->state, walk, &frame);
+		if (step == STEP_HIDDEN)
+			continue;
 		if (step == STEP_TORN) {
 			u64 at = frame.at;
 			frame = mark_frame(MARK_UNREADABLE);

@@ -354,7 +354,7 @@ static bool frames_hold(const struct mem *mem, const struct ruby_state *state, u
 
 	for (u32 i = 0; i < TRIES; i++) {
 		step = ruby_begin(mem, state, main_thread, &walk);
-		while (step == STEP_MORE)
+		while (step == STEP_MORE || step == STEP_HIDDEN)
 			step = ruby_step(mem, state, &walk, &frame);
 		if (step == STEP_DONE && walk.depth)
 			return true;

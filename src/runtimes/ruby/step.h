@@ -26,8 +26,6 @@
 #endif
 
 enum {
-	/* Hidden frames in a row: each_with_index over an Enumerator over an IFUNC makes two. */
-	RUBY_HIDDEN_MAX = 4,
 	/* Blocks within blocks, from a frame to the method that holds its entry. */
 	RUBY_LEVELS_MAX = 16,
 	/* Ractors without a thread, while they start or end. */
@@ -409,47 +407,50 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u6
 	return true;
 }
 
+/* An IFUNC has no name of its own, and Ruby's backtraces pass it over; so they do with a frame that
+ * has not begun (pc NULL), but for TOP: a C extension that is being loaded. */
+RUBY_WALKER bool ruby_has_name(const struct ruby_control_frame *frame, u32 type)
+{
+	return type == RUBY_TYPE_CFUNC ||
+	       (frame->iseq && type != RUBY_TYPE_IFUNC && (frame->pc || type == RUBY_TYPE_TOP));
+}
+
+/* The innermost frame was not filled, and is left out.  It can be one only: more are torn. */
+RUBY_WALKER enum step ruby_leave_out(struct walk *walk)
+{
+	if (walk->flags & WALK_TOP_UNSET)
+		return STEP_TORN;
+	walk->flags |= WALK_TOP_UNSET;
+	return STEP_HIDDEN;
+}
+
+/* One control frame a call.  The first with a name is the leaf, whatever is hidden above it. */
 RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *state,
 				struct walk *walk, struct frame *out)
 {
 	struct ruby_control_frame frame;
 	struct ruby_env env;
-	u32 hidden = 0;
+	bool leaf = walk->depth == 0;
 
-	for (; hidden < RUBY_HIDDEN_MAX; hidden++) {
-		bool leaf = walk->depth == 0;
-
-		if (walk->cursor >= walk->limit)
-			return walk->cursor == walk->limit ? STEP_DONE : STEP_FAULT;
-		out->at = walk->cursor;
-		bool ok = ruby_read_frame(mem, walk->cursor, leaf, &frame) &&
-			  ruby_read_env(mem, frame.ep, &env) && ruby_frame_ok(walk, &frame, &env);
-		walk->cursor += state->at.frame_size;
-		if (leaf && (state->facts & RUBY_FILLS_LATE) &&
-		    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env))) {
-			walk->flags |= WALK_TOP_UNSET;
-			continue;
-		}
-		if (!ok)
-			return STEP_TORN;
-
-		u32 type = env.flags & RUBY_TYPE_MASK;
-		if (type == RUBY_TYPE_CFUNC)
-			break;
-		/* An IFUNC has no name of its own, and Ruby's backtraces pass it over; so they
-		 * do with a frame that has not begun (pc NULL), but for TOP: a C extension that
-		 * is being loaded. */
-		if (frame.iseq && type != RUBY_TYPE_IFUNC && (frame.pc || type == RUBY_TYPE_TOP))
-			break;
-	}
-	if (hidden == RUBY_HIDDEN_MAX)
-		return STEP_FAULT;
+	if (walk->cursor >= walk->limit)
+		return walk->cursor == walk->limit ? STEP_DONE : STEP_FAULT;
+	out->at = walk->cursor;
+	bool ok = ruby_read_frame(mem, walk->cursor, leaf, &frame) &&
+		  ruby_read_env(mem, frame.ep, &env) && ruby_frame_ok(walk, &frame, &env);
+	walk->cursor += state->at.frame_size;
+	if (leaf && (state->facts & RUBY_FILLS_LATE) &&
+	    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env)))
+		return ruby_leave_out(walk);
+	if (!ok)
+		return STEP_TORN;
+	if (!ruby_has_name(&frame, env.flags & RUBY_TYPE_MASK))
+		return STEP_HIDDEN;
 
 	bool c = (env.flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC;
 	out->id = c ? env.me_cref : frame.iseq;
 	out->pos = (u32)frame.pc;
 	out->flags = (c ? FRAME_C : 0) | ((env.flags & RUBY_FRAME_FINISH) ? FRAME_ENTRY : 0) |
-		     (walk->depth == 0 ? FRAME_LEAF : 0);
+		     (leaf ? FRAME_LEAF : 0);
 	out->owner = 0;
 	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) && !ruby_find_owner(mem, &env, &out->owner))
 		return STEP_TORN;

@@ -331,6 +331,18 @@ Lines.place("operator -@") { -Ways.new }
 
 Lines.place("inject") { [1, 2].inject { |_, _| Lines.park } }
 Lines.place("each_with_index") { [1].each_with_index { |_, _| Lines.park } }
+# Each of these enumerators adds frames without a name, more than four in a row.
+class Chained
+  include Enumerable
+
+  def each
+    yield 1
+  end
+end
+Lines.place("chain of enumerators") do
+  Chained.new.each_slice(1).with_index.each_with_object([]).with_index.each { Lines.park }
+end
+Lines.place("lazy chain") { Chained.new.lazy.map { |x| x }.each_slice(1).each_with_index.map { Lines.park }.to_a }
 Lines.place("hash default") { Hash.new { |_, _| Lines.park }[1] }
 Lines.place("gsub") { "a".gsub(/a/) { Lines.park } }
 Lines.place("sort_by") { [1, 2].sort_by { |_| Lines.park } }
@@ -372,7 +384,7 @@ C_LABELS = %w[
   __send__ sort < > inspect to_s + coerce eval instance_eval class_eval module_eval require_relative require
   inject each_with_index new gsub sort_by tap loop upto step const_missing inherited
   initialize resume next lazy first synchronize dig each_entry yield << fetch [] method_missing
-  _1 each_slice with_index default join value
+  _1 each_slice with_index each_with_object with_object to_a default join value
 ].freeze
 
 threads = Lines::PLACES.map do |name, body|

@@ -172,7 +172,7 @@ static void walk(u64 thread, struct result *out)
 {
 	memset(out, 0, sizeof *out);
 	out->end = ruby_begin(&memory.mem, &ruby, thread, &out->walk);
-	while (out->end == STEP_MORE || out->end == STEP_TORN) {
+	while (step_goes_on(out->end)) {
 		struct frame *frame = &out->frames[out->count];
 		assert_true(out->count + out->torn < COUNT_OF(out->frames) - 1);
 		out->end = ruby_step(&memory.mem, &ruby, &out->walk, frame);
@@ -444,6 +444,39 @@ static void leftovers_are_left_out(void **state)
 	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, WALK_TOP_UNSET);
 	assert_int_equal(r.count, FRAMES - 2);
 	assert_int_equal(r.torn, 0);
+	/* There can be one only: more that make no sense are no leftovers. */
+	memory_put_u64(&memory, leaf + ruby.at.frame_size, BASE + 0x2000);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.count, FRAMES - 3);
+	assert_int_equal(r.torn, 1);
+}
+
+/* A chain of enumerators puts an IFUNC between each two of its C functions and more. */
+static void any_number_of_frames_is_hidden(void **state)
+{
+	enum { HIDDEN = 20 };
+	struct result r;
+
+	(void)state;
+	build();
+	walk(MAIN, &r);
+	struct frame leaf = r.frames[0];
+	for (u32 i = 0; i < HIDDEN; i++)
+		put_frame(6 + i, 60, make_imemo(4), RUBY_TYPE_IFUNC | 0x80, 0, 0);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.count, FRAMES - 1);
+	/* What lies under hidden ones only is the leaf. */
+	assert_int_equal(r.frames[0].flags, leaf.flags);
+	u64 iseq = make_iseq("top", "top", 0);
+	put_frame(6 + HIDDEN, 60, iseq, 0x11110001 | RUBY_ENV_LOCAL, 0, 0);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.count, FRAMES);
+	assert_int_equal(r.frames[0].id, iseq);
+	assert_int_equal(r.frames[1].id, leaf.id);
+	assert_int_equal(r.frames[1].flags, leaf.flags & ~(u32)FRAME_LEAF);
 }
 
 int main(void)
@@ -458,6 +491,7 @@ int main(void)
 		cmocka_unit_test(a_loop_of_threads_ends),
 		cmocka_unit_test(a_thread_that_is_gone_is_a_fault),
 		cmocka_unit_test(leftovers_are_left_out),
+		cmocka_unit_test(any_number_of_frames_is_hidden),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -207,6 +207,16 @@ void ruby_live_thaw(struct ruby_live *live)
 	assert_int_equal(waitpid(live->pid, &status, WCONTINUED), live->pid);
 }
 
+enum step ruby_live_step(const struct ruby_live *live, struct walk *walk, struct frame *out)
+{
+	enum step step;
+
+	do
+		step = ruby_runtime.step(&live->target.mem.mem, &live->state, walk, out);
+	while (step == STEP_HIDDEN);
+	return step;
+}
+
 bool ruby_live_labels(struct ruby_live *live, u64 thread, struct str *out, u64 *generation)
 {
 	const struct mem *mem = &live->target.mem.mem;
@@ -220,7 +230,7 @@ bool ruby_live_labels(struct ruby_live *live, u64 thread, struct str *out, u64 *
 	if (step == STEP_EMPTY)
 		return false;
 	assert_int_equal(step, STEP_MORE);
-	while ((step = ruby_runtime.step(mem, &live->state, &walk, &frame)) == STEP_MORE) {
+	while ((step = ruby_live_step(live, &walk, &frame)) == STEP_MORE) {
 		str_clear(&name.label);
 		str_clear(&name.path);
 		if (!ruby_runtime.name_frame(mem, &live->state, &frame, &name))

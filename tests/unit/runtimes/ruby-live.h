@@ -48,6 +48,8 @@ void ruby_live_stop(struct ruby_live *live);
 /* Stops the process with a signal, so that what is read stands still; and lets it go on. */
 void ruby_live_freeze(struct ruby_live *live);
 void ruby_live_thaw(struct ruby_live *live);
+/* The next frame that has a name. */
+enum step ruby_live_step(const struct ruby_live *live, struct walk *walk, struct frame *out);
 /* The labels of a thread, leaf first, one a line, and the generation they hold for. False when the
  * thread has no stack now. Frozen processes only: every frame must have a name. */
 bool ruby_live_labels(struct ruby_live *live, u64 thread, struct str *out, u64 *generation);

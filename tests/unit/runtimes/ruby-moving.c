@@ -261,8 +261,7 @@ static void ten_thousand_frames(void **state)
 		enum step step = ruby_runtime.begin(&live.target.mem.mem, &live.state,
 						    thread.thread, &walk);
 		assert_int_equal(step, STEP_MORE);
-		while ((step = ruby_runtime.step(&live.target.mem.mem, &live.state, &walk,
-						 &frame)) == STEP_MORE) {
+		while ((step = ruby_live_step(&live, &walk, &frame)) == STEP_MORE) {
 			if (!(frame.flags & FRAME_C) && frame.id == last.id)
 				dives++;
 			last = frame;
@@ -352,8 +351,7 @@ static void look_at_names(struct ruby_live *live, u64 thread, struct known_list 
 
 	assert_int_not_equal(walk.generation, 0);
 	known->collecting += (walk.flags & WALK_GC) != 0;
-	while (step == STEP_MORE &&
-	       (step = ruby_runtime.step(mem, &live->state, &walk, &frame)) == STEP_MORE) {
+	while (step == STEP_MORE && (step = ruby_live_step(live, &walk, &frame)) == STEP_MORE) {
 		str_clear(&name.label);
 		str_clear(&name.path);
 		if (ruby_runtime.name_frame(mem, &live->state, &frame, &name))

@@ -102,7 +102,7 @@ static void read_stack(const struct ruby_live *live, u64 thread, struct stack *o
 	out->name = strdup(name.label.text ? name.label.text : "");
 	enum step step = ruby_runtime.begin(mem, &live->state, thread, &walk);
 	assert_int_equal(step, STEP_MORE);
-	while ((step = ruby_runtime.step(mem, &live->state, &walk, &frame)) == STEP_MORE) {
+	while ((step = ruby_live_step(live, &walk, &frame)) == STEP_MORE) {
 		str_clear(&name.label);
 		str_clear(&name.path);
 		name.line = 0;

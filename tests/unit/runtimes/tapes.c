@@ -96,7 +96,7 @@ static void walk(const struct fixture *f, const struct mem *mem, struct walked *
 
 	out->count = out->torn = 0;
 	out->end = f->runtime->begin(mem, f->state, f->thread, &walk);
-	while ((out->end == STEP_MORE || out->end == STEP_TORN) && out->count < FRAMES_MAX) {
+	while (step_goes_on(out->end) && out->count < FRAMES_MAX) {
 		struct frame frame = { 0 };
 		out->end = f->runtime->step(mem, f->state, &walk, &frame);
 		if (out->end == STEP_MORE)
