@@ -27,7 +27,7 @@
 
 enum {
 	/* Blocks within blocks, from a frame to the method that holds its entry. */
-	RUBY_LEVELS_MAX = 16,
+	RUBY_LEVELS_MAX = 64,
 	/* Ractors without a thread, while they start or end. */
 	RUBY_EMPTY_RACTORS_MAX = 16,
 	/* 1 GiB of VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB unless set. */

@@ -64,6 +64,11 @@ def passes_block(&block)
     &block
   )
 end
+# 20 levels: the method's class is looked for through all of them.
+class Nest
+  class_eval("def nest\n#{"1.times {\n" * 20}Lines.park\n#{"}\n" * 20}end", "/made/up/nest.rb", 1)
+end
+Lines.place("20 levels of blocks") { Nest.new.nest }
 Lines.place("block argument") { passes_block { |_, _| Lines.park } }
 Lines.place("lambda") { ->(x) { x; Lines.park }.call(1) }
 Lines.place("proc from method") { [1].each(&method(:takes_one)) }

@@ -479,6 +479,36 @@ static void any_number_of_frames_is_hidden(void **state)
 	assert_int_equal(r.frames[1].flags, leaf.flags & ~(u32)FRAME_LEAF);
 }
 
+/* The frame's environment is reached from the method's through so many blocks. */
+static u64 owner_behind(u32 levels, bool loop)
+{
+	struct result r;
+	u64 ep, block;
+
+	build();
+	walk(MAIN, &r);
+	block = r.frames[0].id;
+	ep = STACK + 40 * 8; /* one level below the method */
+	for (u32 i = 1; i < levels; i++)
+		ep = put_frame(5, 47 + 3 * i, block, 0x22220001, 0, ep | 1);
+	if (loop)
+		memory_put_u64(&memory, STACK + 40 * 8 - 8, ep | 1);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	return r.frames[0].owner;
+}
+
+static void deep_blocks_find_their_method(void **state)
+{
+	(void)state;
+	u64 owner = owner_behind(2, false);
+	assert_int_not_equal(owner, 0);
+	assert_int_equal(owner_behind(20, false), owner);
+	assert_int_equal(owner_behind(50, false), owner);
+	/* Environments that lead to each other. */
+	assert_int_equal(owner_behind(20, true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +522,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_gone_is_a_fault),
 		cmocka_unit_test(leftovers_are_left_out),
 		cmocka_unit_test(any_number_of_frames_is_hidden),
+		cmocka_unit_test(deep_blocks_find_their_method),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
