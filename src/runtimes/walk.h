@@ -38,7 +38,7 @@ enum walk_flags {
 		1 << 2, /* the innermost frame was published before it was filled (Ruby <= 2.7)
 				  * and left out: the engine puts MARK_MOVING in its place */
 	WALK_TOP_UNSURE =
-		1 << 3, /* this VM publishes frames before it fills them: even of a thread that
+		1 << 3, /* frames are published before they are filled: even of a thread that
 				   * stands still the innermost may be a leftover of an earlier call */
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * calls.c - see calls.h.
  *
- * Four sorts of entries in one table, told apart by what is hashed:
+ * Six sorts of entries in one table, told apart by what is hashed:
  *
  *	pair      (caller, callee)          how often, and the caller's most frequent place
  *	placed    (caller, place, callee)   how often
  *	sandwich  (outer, inner)            how often, and what lies most often between
  *	triple    (outer, middle, inner)    how often
+ *	site      (caller, place)           how often, and what it calls most often from there
+ *	callee    (callee)                  how often
  *
  * Keys are 64-bit hashes with a secret seed and are not kept in full: one false match in 10^12
  * looks. */
@@ -21,6 +23,8 @@ enum {
 	SIGHTINGS_MIN = 16,
 	/* Rarer than one in 50 beside one that is nine tenths. */
 	RARE = 50,
+	/* Rare from its caller's place times rare among its callers. */
+	LEFTOVER = 100,
 	/* Once or twice can be an accident, be it the first to be seen. */
 	TWICE = 2,
 	/* A stack that was plausible so often in a row is counted and judged by the dozen. */
@@ -28,7 +32,7 @@ enum {
 	DOZEN = 12,
 };
 
-enum sort { PAIR, PLACED, SANDWICH, TRIPLE };
+enum sort { PAIR, PLACED, SANDWICH, TRIPLE, SITE, CALLEE };
 
 struct key_words {
 	u64 salt, sort, outer[2], middle[2], inner[2];
@@ -47,7 +51,7 @@ static u64 key_of(u64 salt, enum sort sort, const struct frame *outer, const str
 
 	set_frame(words.outer, outer);
 	set_frame(words.inner, inner);
-	if (sort == PLACED)
+	if (sort == PLACED || sort == SITE)
 		words.middle[0] = outer ? outer->pos : 0;
 	else
 		set_frame(words.middle, middle);
@@ -101,16 +105,29 @@ static bool vote(struct call *call, bool for_it, u32 times)
 	return true;
 }
 
+/* `frame` was seen so often in what `call` counts: does it lead? */
+static void lead(struct call *call, const struct frame *frame, u32 times)
+{
+	if (vote(call, call->id == frame->id && call->owner == frame->owner, times)) {
+		call->id = frame->id;
+		call->owner = frame->owner;
+	}
+}
+
 static void learn_pair(struct calls *calls, u64 salt, const struct frame *caller,
 		       const struct frame *callee, u32 times)
 {
 	struct call *pair = sight(calls, key_of(salt, PAIR, caller, NULL, callee), times);
 
+	sight(calls, key_of(salt, CALLEE, NULL, NULL, callee), times);
 	if (!pair || !caller)
 		return;
 	if (vote(pair, pair->count > times && pair->pos == caller->pos, times))
 		pair->pos = caller->pos;
 	sight(calls, key_of(salt, PLACED, caller, NULL, callee), times);
+	struct call *site = sight(calls, key_of(salt, SITE, caller, NULL, NULL), times);
+	if (site)
+		lead(site, callee, times);
 }
 
 static void learn_triple(struct calls *calls, u64 salt, const struct frame *outer,
@@ -120,10 +137,7 @@ static void learn_triple(struct calls *calls, u64 salt, const struct frame *oute
 
 	if (!between)
 		return;
-	if (vote(between, between->id == middle->id && between->owner == middle->owner, times)) {
-		between->id = middle->id;
-		between->owner = middle->owner;
-	}
+	lead(between, middle, times);
 	struct call *triple = sight(calls, key_of(salt, TRIPLE, outer, middle, inner), times);
 	if (triple) {
 		triple->pos = middle->pos;
@@ -197,6 +211,26 @@ static bool place_is_common(const struct calls *calls, u64 salt, const struct ca
 	return placed && placed->count * 4 >= pair->count;
 }
 
+/* Does the caller call the leaf from where it stands, or is that a leftover? Then the place nearly always
+ * calls something else, and the leaf is nearly always called from elsewhere: the shares that this call
+ * has of both make a hundredth.  What was not learned is not rare. */
+static bool leaf_is_plausible(const struct calls *calls, u64 salt, const struct frame *caller,
+			      const struct frame *leaf)
+{
+	const struct call *placed = find(calls, salt, PLACED, caller, NULL, leaf);
+	const struct call *site = find(calls, salt, SITE, caller, NULL, NULL);
+	const struct call *callee = find(calls, salt, CALLEE, NULL, NULL, leaf);
+
+	if (!placed || !site || !callee || site->count < SIGHTINGS_MIN)
+		return true;
+	struct frame leader = leader_of(site);
+	const struct call *leading = find(calls, salt, PLACED, caller, NULL, &leader);
+	if (!leading || leading->count * 10 < site->count * 9)
+		return true;
+	return placed->count * 2 >= site->count || placed->count * 2 >= callee->count ||
+	       placed->count * placed->count * LEFTOVER >= site->count * callee->count;
+}
+
 static bool is_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
 {
 	for (u32 i = count; i-- > 1;) {
@@ -216,28 +250,39 @@ static u64 hash_of(u64 salt, const struct frame *frames, u32 count)
 	return table_hash(leaf, sizeof leaf) ^ table_hash(frames + 1, (count - 1) * sizeof *frames);
 }
 
-bool calls_believe(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
-		   bool restless)
+static enum calls_verdict judge(const struct calls *calls, u64 salt, const struct frame *frames,
+				u32 count, u32 doubts)
+{
+	if ((doubts & CALLS_DOUBT_LEAF) && count > 1 &&
+	    !leaf_is_plausible(calls, salt, &frames[1], &frames[0]))
+		return CALLS_LEFTOVER;
+	if ((doubts & CALLS_DOUBT_ALL) && !is_plausible(calls, salt, frames, count))
+		return CALLS_DOUBTED;
+	return CALLS_BELIEVED;
+}
+
+enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
+				 u32 count, u32 doubts)
 {
 	if (!count)
-		return true;
+		return CALLS_BELIEVED;
 	u64 hash = hash_of(salt, frames, count);
 	struct learned *learned = &calls->learned[hash % COUNT_OF(calls->learned)];
 	bool known = learned->hash == hash;
 	if (!known)
 		*learned = (struct learned){ .hash = hash };
-	if (known && !restless)
-		return true;
+	if (known && !doubts)
+		return CALLS_BELIEVED;
 	u32 times = ++learned->uncounted;
 	if (learned->plausible >= SURE && times < DOZEN)
-		return true;
+		return CALLS_BELIEVED;
 	learned->uncounted = 0;
 	learn(calls, salt, frames, count, times);
-	if (!restless)
-		return true;
-	bool plausible = is_plausible(calls, salt, frames, count);
-	learned->plausible = plausible ? learned->plausible + times : 0;
-	return plausible;
+	enum calls_verdict verdict = judge(calls, salt, frames, count, doubts);
+	/* what was not doubted is no sign that it need not be */
+	if (doubts)
+		learned->plausible = verdict == CALLS_BELIEVED ? learned->plausible + times : 0;
+	return verdict;
 }
 
 /* A frame that does not belong between its neighbours: what does, if that is one function? It must have

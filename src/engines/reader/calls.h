@@ -21,7 +21,14 @@
  * was read, so that a wrong stack holds: about one in a thousand.  It shows in numbers: between the
  * same neighbours the right frame is seen a hundred times more often.  So for threads that
  * are known to be restless, what holds is counted, and a frame that is a fiftieth of what lies
- * between its neighbours, beside one that is nine tenths of it, is not believed. */
+ * between its neighbours, beside one that is nine tenths of it, is not believed.
+ *
+ * A VM may publish a frame before it fills it (WALK_TOP_UNSURE): then even a thread that is stopped can
+ * have a whole frame of an earlier call for its leaf, one time in a thousand.  That one was really
+ * called, from elsewhere, and by code as short as the gap that is met: it can be a thirtieth of
+ * the leaf's true sightings, and the bar above is too high for it.  But the place in the caller gives
+ * it away, too: it nearly always calls one other function.  A leaf that is rare by both is a leftover,
+ * and left out; nothing else of such a stack is in doubt. */
 #pragma once
 #include "base/table.h"
 #include "base/vec.h"
@@ -29,7 +36,7 @@
 
 struct call {
 	u64 key;
-	u64 id, owner; /* sandwiches: the most frequent of what lies between */
+	u64 id, owner; /* sandwiches: the most frequent of what lies between; sites: of what is called */
 	u64 count;
 	u32 pos;   /* pairs: the most frequent place of the caller; triples: the middle's last */
 	u16 flags; /* triples: of the middle */
@@ -49,11 +56,21 @@ struct calls {
 	struct learned learned[256]; /* by hash */
 };
 
+enum calls_doubts {
+	CALLS_DOUBT_LEAF = 1 << 0, /* the leaf may be a leftover */
+	CALLS_DOUBT_ALL = 1 << 1,  /* any frame may be wrong, and what was seen once or twice is */
+};
+
+enum calls_verdict {
+	CALLS_BELIEVED,
+	CALLS_LEFTOVER, /* all but the leaf */
+	CALLS_DOUBTED,
+};
+
 void calls_fini(struct calls *calls);
 /* Learns all calls of a stack that held, leaf first; is it believed? `salt` keeps programs apart.
- * `restless`: each sighting counts, and the numbers must not speak against it; otherwise a stack that was
- * learned before costs one hash. */
-bool calls_believe(struct calls *calls, u64 salt, const struct frame *frames, u32 count,
-		   bool restless);
+ * With doubts each sighting counts; without, a stack that was learned before costs one hash. */
+enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
+				 u32 count, u32 doubts);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
 u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u32 count);

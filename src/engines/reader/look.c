@@ -127,14 +127,40 @@ static bool put_moving(struct look *look, const struct look_subject *subject, en
 	       put(&look->stack, first->at + (first->count - standing), standing);
 }
 
-/* A stack that held is learned from; of a restless thread it must also be plausible. */
-static bool is_believed(struct look *look, const struct look_subject *subject)
+/* Of a thread that moves a lot, what held must be plausible, too.  A leaf that may be a leftover must be
+ * also when the thread is stopped; one that was seen not to be filled is left out already. */
+static u32 doubts_of(const struct look_subject *subject, const struct walk *walk)
 {
-	const look_frames *walked = &look->walked;
+	bool unsure = (walk->flags & (WALK_TOP_UNSURE | WALK_TOP_UNSET)) == WALK_TOP_UNSURE;
 
-	return calls_believe(&look->calls, subject->salt, walked->at, walked->count,
-			     subject->restless) ||
-	       torn_leaves(walked);
+	return (subject->restless && !subject->still ? CALLS_DOUBT_ALL : 0) |
+	       (unsure ? CALLS_DOUBT_LEAF : 0);
+}
+
+/* A leaf that does not belong there: what lies in its slot is of an earlier call. The rest held. */
+static void leave_leaf_out(look_frames *walked, struct walk *walk)
+{
+	memmove(walked->at, walked->at + 1, --walked->count * sizeof walked->at[0]);
+	walk->flags |= WALK_TOP_UNSET;
+}
+
+/* A stack that held is learned from; is it believed? */
+static bool is_believed(struct look *look, const struct look_subject *subject, struct walk *walk)
+{
+	look_frames *walked = &look->walked;
+
+	if (subject->still && !(walk->flags & WALK_TOP_UNSURE))
+		return true;
+	switch (calls_believe(&look->calls, subject->salt, walked->at, walked->count,
+			      doubts_of(subject, walk))) {
+	case CALLS_LEFTOVER:
+		leave_leaf_out(walked, walk);
+		return true;
+	case CALLS_DOUBTED:
+		return torn_leaves(walked);
+	default:
+		return true;
+	}
 }
 
 bool look_at(struct look *look, const struct look_subject *subject, struct look_result *result)
@@ -150,8 +176,8 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	result->carrier = walk.carrier;
 	result->lock = walk.flags & WALK_LOCK;
 	bool held = plan_settle(look->plan) == PLAN_HELD;
-	if (held && end == STEP_DONE && (!subject->still || walk.flags & WALK_TOP_UNSURE))
-		held = is_believed(look, subject);
+	if (held && end == STEP_DONE)
+		held = is_believed(look, subject, &walk);
 	if (held)
 		good = put_held(look, &walk, end, result);
 	else

@@ -75,6 +75,8 @@ enum ruby_facts {
 	RUBY_LINE_IS_FIXNUM = 1 << 3,
 	/* The length of an embedded string is in its flags: to 3.1. */
 	RUBY_SHORT_IN_FLAGS = 1 << 4,
+	/* A control frame's last word is jit_return: 3.1 on. */
+	RUBY_HAS_JIT_RETURN = 1 << 5,
 };
 
 /* Where a number came from. */

@@ -424,6 +424,17 @@ RUBY_WALKER enum step ruby_leave_out(struct walk *walk)
 	return STEP_HIDDEN;
 }
 
+/* YJIT's code moves ec->cfp before it writes the callee's frame: what lies there until then may be all of
+ * an earlier call.  jit_return is set in a frame that JIT code runs.  It can be out of date, so any
+ * such frame in the stack will do. */
+RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *state, u64 at)
+{
+	u64 jit_return;
+
+	return (state->facts & RUBY_HAS_JIT_RETURN) &&
+	       mem_peek(mem, at + state->at.frame_size - 8, &jit_return, 8) && jit_return;
+}
+
 /* One control frame a call.  The first with a name is the leaf, whatever is hidden above it. */
 RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *state,
 				struct walk *walk, struct frame *out)
@@ -454,6 +465,8 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	out->owner = 0;
 	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) && !ruby_find_owner(mem, &env, &out->owner))
 		return STEP_TORN;
+	if (!leaf && !c && !(walk->flags & WALK_TOP_UNSURE) && ruby_jit_runs(mem, state, out->at))
+		walk->flags |= WALK_TOP_UNSURE;
 	walk->depth++;
 	return STEP_MORE;
 }

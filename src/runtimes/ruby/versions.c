@@ -71,7 +71,7 @@ static const struct version_row rows[] = {
 		.body_local_iseq = 176, .insn_size = 8, .string_embedded = 16,
 		.id_last_operator = 168 } },
 	{ .major = 3, .minor = 1, .last_patch = 7,
-	  .facts = RUBY_HAS_RACTORS | OLD_STRINGS, .at = {
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 40, .thread_native = 80,
 		.thread_tid = 88, .thread_status = 92, .thread_ready = 104, .thread_name = 352,
@@ -83,7 +83,7 @@ static const struct version_row rows[] = {
 		.body_local_iseq = 176, .insn_size = 12, .string_embedded = 16,
 		.id_last_operator = 169 } },
 	{ .major = 3, .minor = 2, .last_patch = 11,
-	  .facts = RUBY_HAS_RACTORS, .at = {
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 112, .thread_ready = 56, .thread_name = 304,
@@ -96,7 +96,7 @@ static const struct version_row rows[] = {
 		.body_local_iseq = 168, .insn_size = 12, .string_embedded = 24,
 		.id_last_operator = 169 } },
 	{ .major = 3, .minor = 3, .last_patch = 12,
-	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, .at = {
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 240, .thread_ready = 72, .thread_name = 432,
@@ -110,7 +110,7 @@ static const struct version_row rows[] = {
 		.class_super = 16, .class_singleton = 12, .string_embedded = 24,
 		.id_last_operator = 169 } },
 	{ .major = 3, .minor = 4, .last_patch = 10,
-	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, .at = {
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 240, .thread_ready = 72, .thread_name = 448,
@@ -124,7 +124,7 @@ static const struct version_row rows[] = {
 		.class_super = 16, .class_singleton = 13, .string_embedded = 24,
 		.id_last_operator = 170 } },
 	{ .major = 4, .minor = 0, .last_patch = 6,
-	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS, .at = {
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 248, .thread_ready = 72, .thread_name = 448,

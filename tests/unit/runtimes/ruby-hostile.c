@@ -452,6 +452,27 @@ static void leftovers_are_left_out(void **state)
 	assert_int_equal(r.torn, 1);
 }
 
+/* A caller that JIT code runs may have published a frame that is not written yet. */
+static void under_a_jit_the_top_is_unsure(void **state)
+{
+	struct result r;
+	u64 leaf = STACK + STACK_WORDS * 8 - 6ull * 56;
+
+	(void)state;
+	build();
+	assert_int_equal(ruby.at.frame_size, 56);
+	memory_put_u64(&memory, leaf + 48, HEAP);
+	walk(MAIN, &r);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSURE, 0);
+	memory_put_u64(&memory, leaf + 56 + 48, HEAP);
+	walk(MAIN, &r);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSURE, WALK_TOP_UNSURE);
+	assert_int_equal(r.count, FRAMES - 1);
+	ruby.facts &= ~(u32)RUBY_HAS_JIT_RETURN;
+	walk(MAIN, &r);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSURE, 0);
+}
+
 /* A chain of enumerators puts an IFUNC between each two of its C functions and more. */
 static void any_number_of_frames_is_hidden(void **state)
 {
@@ -521,6 +542,7 @@ int main(void)
 		cmocka_unit_test(a_loop_of_threads_ends),
 		cmocka_unit_test(a_thread_that_is_gone_is_a_fault),
 		cmocka_unit_test(leftovers_are_left_out),
+		cmocka_unit_test(under_a_jit_the_top_is_unsure),
 		cmocka_unit_test(any_number_of_frames_is_hidden),
 		cmocka_unit_test(deep_blocks_find_their_method),
 	};

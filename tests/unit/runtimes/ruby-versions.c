@@ -151,11 +151,12 @@ static void facts_follow_the_version(void **state)
 	find(2, 7, 4, &ruby);
 	assert_int_equal(ruby.facts, RUBY_FILLS_LATE | RUBY_LINE_IS_FIXNUM | RUBY_SHORT_IN_FLAGS);
 	find(3, 1, 2, &ruby);
-	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_LINE_IS_FIXNUM | RUBY_SHORT_IN_FLAGS);
+	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_LINE_IS_FIXNUM |
+					     RUBY_SHORT_IN_FLAGS);
 	find(3, 2, 0, &ruby);
-	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS);
+	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN);
 	find(4, 0, 0, &ruby);
-	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_CLASS_PATHS);
+	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS);
 }
 
 int main(void)
