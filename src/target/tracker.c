@@ -153,15 +153,21 @@ u64 tracker_lost(const struct tracker *tracker)
 /* --- polling ----------------------------------------------------------------------------- */
 
 /* A process whose first thread has ended is gone when the others have, too; the kernel tells that
- * of each thread, and the last one is still being taken down when it does. So ask until it is so. */
+ * of each thread, and the last one is still being taken down when it does. So ask until it is so.
+ * Another thread may have forked since the rings were read: the end is told at the next look, when
+ * that record has been, or the child's parent would be forgotten before the child is known. */
 static void tell_the_ended(struct tracker *tracker, u64 now)
 {
 	if (now < tracker->next_check_ns)
 		return;
 	for (u32 i = tracker->watched.count; i-- > 0;) {
 		struct watched *process = &tracker->watched.at[i];
-		if (!process->ending || !tracker_is_gone(process))
+		if (!process->ending)
 			continue;
+		if (!process->gone) {
+			process->gone = tracker_is_gone(process);
+			continue;
+		}
 		tracker_tell(tracker, TRACK_EXIT, process->pid, process->pid, 0, now);
 		tracker_forget(tracker, process);
 	}

@@ -15,6 +15,7 @@ struct watched {
 	u64 start_time;       /* as in struct target; 0: not looked up yet */
 	u64 image;            /* see struct proc_stat */
 	bool ending;          /* its first thread has ended; is it gone? */
+	bool gone;            /* it is, and the records of what it did last are still to be read */
 	tracker_numbers tids; /* sorted; only kept where /proc is all we have */
 };
 

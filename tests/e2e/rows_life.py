@@ -64,6 +64,38 @@ def forks(run):
                   quality["expected"] - quality["taken"] - sum(quality["lost"].values()), 0)
 
 
+def pids_of_methods(stacks, prefix):
+    """{method: the processes it was seen in}"""
+    found = {}
+    for stack in stacks:
+        for frame in stack.frames:
+            if folded.method(frame.label).startswith(prefix):
+                found.setdefault(folded.method(frame.label), set()).add(stack.pid)
+    return found
+
+
+@row("orphans", "grandchildren whose parents exit at once: >= 95 % seen, with their CPU time")
+def orphans(run):
+    count, each = run.count(100, 20), 50
+    with start(run.interpreter, "orphans.rb", count, each) as target:
+        running = profiled(run, target, rate=1_000, seconds=600, weights=True)
+        time.sleep(0.4)  # it waits for its input to be closed; attach first
+        target.close_input()
+        pids = target.read_line()["pids"]
+        target.wait()
+        stacks, quality = results(running, 120)
+    for prefix, how, work in (("orphan_", "double forks", each * count), ("left_", "shell &", 2 * each * count)):
+        found = pids_of_methods(stacks, prefix)
+        yield at_least(f"{how}: grandchildren seen of {count}", len(found), count - count // 20)
+        wrong = [f"{name} of {pids[name]}: {where}" for name, where in found.items() if where != {pids[name]}]
+        yield Figure(f"{how}: under another pid", len(wrong), f"= 0 {wrong[:2] or ''}", not wrong)
+        took = sum(stack.count for stack in stacks
+                   if any(folded.method(frame.label).startswith(prefix) for frame in stack.frames))
+        yield at_least(f"{how}: ms of {work} found in them", took / 1e6, 0.7 * work)
+    yield exactly("ledger: expected - taken - lost",
+                  quality["expected"] - quality["taken"] - sum(quality["lost"].values()), 0)
+
+
 def other_ruby(run):
     """A command that runs exec.rb under another Ruby: Debian's 3.3 from the host's, else 3.1."""
     import interpreters

@@ -459,35 +459,34 @@ static void attached_clear(struct reader_process *process)
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-struct reader_process *process_fork(const struct reader_process *parent, u32 pid, u64 incarnation,
-				    struct err *err)
+struct reader_process *process_fork(const struct reader_process *parent, u32 pid, u64 incarnation)
 {
 	struct reader_process *process = process_new(NULL, incarnation);
 
-	if (!process) {
-		err_no_memory(err);
+	if (!process)
 		return NULL;
-	}
-	process->target = &process->owned;
 	process->pid = pid;
 	process->program = parent->program;
-	if (!target_open(&process->owned, pid, err)) {
-		free(process);
-		return NULL;
-	}
 	process->born_here = true;
 	for (u32 i = 0; i < parent->attached.count; i++) {
 		struct attached *copy = malloc(sizeof *copy);
 		if (!copy || !vec_push(&process->attached, copy)) {
 			free(copy);
 			process_free(process);
-			err_no_memory(err);
 			return NULL;
 		}
 		*copy = *parent->attached.at[i];
 	}
 	process->starting = parent->starting;
 	return process;
+}
+
+bool process_open(struct reader_process *process, struct err *err)
+{
+	if (!target_open(&process->owned, process->pid, err))
+		return false;
+	process->target = &process->owned;
+	return true;
 }
 
 bool process_exec(struct reader_process *process, u64 incarnation, struct err *err)
@@ -502,7 +501,10 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 	process->starting = false;
 	process->exec_ns = clock_now_ns();
 	process->attach_ns = process->attach_wait_ns = 0;
-	target_close(process->target);
+	if (process->target)
+		target_close(process->target);
+	else
+		process->target = &process->owned;
 	return target_open(process->target, pid, err);
 }
 

@@ -88,9 +88,11 @@ struct reader_process {
 };
 
 struct reader_process *process_new(struct target *borrowed, u64 incarnation);
-/* A fork's child: NULL when it is gone already. */
-struct reader_process *process_fork(const struct reader_process *parent, u32 pid, u64 incarnation,
-				    struct err *err);
+/* A fork's child, which begins with what its parent has attached; without a target as yet. NULL
+ * without memory. */
+struct reader_process *process_fork(const struct reader_process *parent, u32 pid, u64 incarnation);
+/* Its target; false when it is gone already. */
+bool process_open(struct reader_process *process, struct err *err);
 void process_free(struct reader_process *process);
 /* After an exec: forgets runtimes and threads, reads the new image's facts. */
 bool process_exec(struct reader_process *process, u64 incarnation, struct err *err);

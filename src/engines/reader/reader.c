@@ -6,8 +6,6 @@
  * the schedule and leaves at one; the slots between are what is expected of it. */
 #include "engines/engine.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -17,6 +15,7 @@
 #include "base/clock.h"
 #include "engines/reader/account.h"
 #include "engines/reader/attempt.h"
+#include "engines/reader/ghosts.h"
 #include "engines/reader/process.h"
 #include "engines/reader/schedule.h"
 #include "target/kin.h"
@@ -42,6 +41,7 @@ struct run {
 	struct attempt attempt;
 	struct tracker *tracker;
 	VEC(struct reader_process *) processes;
+	struct ghosts ghosts; /* gone before they were looked at, but parents */
 	u64 incarnations;
 };
 
@@ -83,7 +83,9 @@ static void try_attach(struct run *run, struct reader_process *process)
 		return;
 	if (process->reopen) {
 		process->reopen = !target_open(process->target, process->pid, &err);
-		process->attach_ns = now + NS_PER_MS;
+		/* after the exec: it runs as somebody else */
+		bool in_exec = now < process->exec_ns + IMAGE_COMES_MS * NS_PER_MS;
+		process->attach_ns = now + (in_exec ? 1 : ATTACH_WAIT_MOST_MS) * NS_PER_MS;
 		if (process->reopen) {
 			log_debug(1, "exec of %u: %s", process->pid, err.text);
 			return;
@@ -105,26 +107,64 @@ static void try_attach(struct run *run, struct reader_process *process)
 			 process->warning);
 }
 
+/* A vfork child runs in its parent's memory until its exec: its stack there is its parent's. When
+ * the parent is a ghost, the memory may be that of whoever runs the same program. */
+static bool is_in_other_memory(const struct run *run, const struct reader_process *child,
+			       const struct reader_process *parent)
+{
+	if (parent->target)
+		return target_shares_memory(child->target, parent->target);
+	for (u32 i = 0; i < run->processes.count; i++) {
+		const struct reader_process *other = run->processes.at[i];
+		if (other != child && other->program == child->program &&
+		    target_shares_memory(child->target, other->target))
+			return true;
+	}
+	return false;
+}
+
 static void on_fork(struct run *run, u32 pid, u32 parent_pid)
 {
 	const struct reader_process *parent = process_of(run, parent_pid);
 	struct err err = { 0 };
 
+	if (!parent)
+		parent = ghosts_find(&run->ghosts, parent_pid);
 	if (!parent || !run->options.children || process_of(run, pid))
 		return;
-	struct reader_process *child = process_fork(parent, pid, ++run->incarnations, &err);
-	if (!child) {
+	ghosts_drop(&run->ghosts, pid); /* its number was free again */
+	struct reader_process *child = process_fork(parent, pid, ++run->incarnations);
+	if (!child)
+		return;
+	if (!process_open(child, &err)) {
 		log_debug(1, "child %u: %s", pid, err.text);
+		ghosts_keep(&run->ghosts, child, clock_now_ns());
 		return;
 	}
 	if (!vec_push(&run->processes, child)) {
 		process_free(child);
 		return;
 	}
-	/* a vfork child runs in its parent's memory until its exec: its stack there is its parent's */
-	child->shares_memory = target_shares_memory(child->target, parent->target);
+	child->shares_memory = is_in_other_memory(run, child, parent);
 	if (is_sampled(child))
 		join(run, child);
+}
+
+/* A ghost's children no longer have what its parent had; or it was only in the middle of this exec
+ * when it was looked for, and is there. */
+static void on_ghost_exec(struct run *run, u32 pid)
+{
+	struct reader_process *process = ghosts_take(&run->ghosts, pid);
+	struct err err = { 0 };
+
+	if (!process)
+		return;
+	process->reopen = !process_exec(process, ++run->incarnations, &err);
+	bool there = !process->reopen || target_is_alive(pid);
+	if (!there || !vec_push(&run->processes, process))
+		ghosts_keep(&run->ghosts, process, clock_now_ns());
+	else
+		try_attach(run, process);
 }
 
 static void on_exec(struct run *run, u32 pid)
@@ -132,8 +172,10 @@ static void on_exec(struct run *run, u32 pid)
 	struct reader_process *process = process_of(run, pid);
 	struct err err = { 0 };
 
-	if (!process)
+	if (!process) {
+		on_ghost_exec(run, pid);
 		return;
+	}
 	if (is_sampled(process)) {
 		account_epoch(process, clock_now_ns(), true, attempt_share, &run->attempt);
 		run->quality.cpu_unshared_ns += account_owed(process);
@@ -176,6 +218,7 @@ static void on_event(void *arg, const struct tracker_event *event)
 	case TRACK_EXIT:
 		if (process)
 			end_process(run, process);
+		ghosts_drop(&run->ghosts, event->pid);
 		break;
 	case TRACK_THREAD:
 	case TRACK_THREAD_EXIT:
@@ -191,15 +234,20 @@ static void on_event(void *arg, const struct tracker_event *event)
 
 /* ---- one deadline ------------------------------------------------------------------------ */
 
-static bool now_exists(u32 pid)
+/* Its end was seen before it was told: forks of its own may still be to be told. */
+static void end_as_ghost(struct run *run, struct reader_process *process)
 {
-	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+	struct reader_process *ghost = process_fork(process, process->pid, process->incarnation);
+
+	end_process(run, process);
+	if (ghost)
+		ghosts_keep(&run->ghosts, ghost, clock_now_ns());
 }
 
 /* Is there still a process to look at? Ends those that are not. */
 static bool still_there(struct run *run, struct reader_process *process)
 {
-	if (process->reopen && now_exists(process->pid))
+	if (process->reopen && target_is_alive(process->pid))
 		return true;
 	switch (target_check(process->target)) {
 	case TARGET_SAME:
@@ -208,7 +256,7 @@ static bool still_there(struct run *run, struct reader_process *process)
 		on_exec(run, process->target->pid);
 		return true;
 	default:
-		end_process(run, process);
+		end_as_ghost(run, process);
 		return false;
 	}
 }
@@ -327,15 +375,27 @@ static void attach_waiting(struct run *run)
 		try_attach(run, run->processes.at[i]);
 }
 
+/* A child that was gone when its fork was told may have left children: these forks were written by
+ * then, so one more look finds them. */
+static bool has_ended(struct run *run)
+{
+	for (u64 kept = 0; !run->processes.count && run->ghosts.kept != kept;) {
+		kept = run->ghosts.kept;
+		tracker_poll(run->tracker, on_event, run);
+	}
+	return !run->processes.count;
+}
+
 static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
 {
 	run->attempt.fn = fn;
 	run->attempt.arg = arg;
 	for (;;) {
 		tracker_poll(run->tracker, on_event, run);
-		if (!run->processes.count)
+		if (has_ended(run))
 			return err_set(err, ERR_NO_PROCESS, "the process has ended");
 		u64 now = clock_now_ns();
+		ghosts_expire(&run->ghosts, now);
 		if (engine_interrupted() || now >= until_ns) {
 			settle(run, now);
 			return true;
@@ -395,6 +455,7 @@ static void reader_close(struct run *run)
 	for (u32 i = 0; i < run->processes.count; i++)
 		process_free(run->processes.at[i]);
 	vec_free(&run->processes);
+	ghosts_free(&run->ghosts);
 	attempt_fini(&run->attempt);
 	tracker_close(run->tracker);
 	free(run);
