@@ -123,6 +123,9 @@ bool spawn_start(struct spawn *spawn, char *const argv[], const struct spawn_ide
 	sigset_t all, before;
 
 	*spawn = (struct spawn){ .gate = -1, .result = -1 };
+	/* exec would say "no such file", and a message with the name in front begins with nothing */
+	if (!argv[0][0])
+		return err_set(err, ERR_USAGE, "an empty command name: nothing can be run");
 	if (!signals) {
 		spawn_read_signals(&now);
 		signals = &now;

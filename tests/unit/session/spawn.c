@@ -151,6 +151,18 @@ static void what_cannot_run_says_why(void **state)
 	}
 }
 
+static void an_empty_name_is_never_started(void **state)
+{
+	char *const argv[] = { (char *)"", NULL };
+	struct spawn spawn;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_false(spawn_start(&spawn, argv, &nobody_else, NULL, &err));
+	assert_int_equal(err.code, ERR_USAGE);
+	assert_non_null(strstr(err.text, "an empty command name"));
+}
+
 static void it_waits_to_be_released(void **state)
 {
 	char path[] = "/tmp/sonde-spawn-XXXXXX";
@@ -279,6 +291,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exit_codes_come_through),
 		cmocka_unit_test(what_cannot_run_says_why),
+		cmocka_unit_test(an_empty_name_is_never_started),
 		cmocka_unit_test(it_waits_to_be_released),
 		cmocka_unit_test(words_arrive_as_they_are),
 		cmocka_unit_test(signals_are_as_sonde_found_them),
