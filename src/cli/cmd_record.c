@@ -173,6 +173,8 @@ static bool start_command(struct recording *r, struct err *err)
 		out_set_owner(identity.uid, identity.gid);
 	if (r->given->tape_dir && !make_tape_dir(r->given->tape_dir, &identity, err))
 		return false;
+	if (r->given->quality && !quality_file_check(r->given->quality, err))
+		return false;
 	identity.drop &= !r->given->keep_root;
 	return !r->command ||
 	       spawn_start(&r->spawn, r->command, &identity, signals_inherited(), err);

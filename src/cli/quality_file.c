@@ -4,6 +4,19 @@
 
 #include "base/out.h"
 #include "cli/json.h"
+#include "cli/record_output.h"
+
+bool quality_file_check(const char *path, struct err *err)
+{
+	struct out out;
+
+	if (!out_open_file(&out, path, err)) {
+		record_output_explain(path, err);
+		return err_wrap(err, "--quality");
+	}
+	out_abandon(&out);
+	return true;
+}
 
 bool quality_file_write(const char *path, const struct quality *quality, struct err *err)
 {

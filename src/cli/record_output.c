@@ -162,12 +162,18 @@ static bool has_directory(const char *path)
 
 /* An output that cannot be opened is no matter of access to the target, whose exit code it must
  * not take. */
-static bool output_failed(const struct record_output *output, struct err *err)
+bool record_output_explain(const char *path, struct err *err)
 {
 	if (err->code == ERR_PERMISSION)
 		err->code = ERR_SYSTEM;
-	if (err->errnum == ENOENT && !has_directory(output->path))
+	if (err->errnum == ENOENT && !has_directory(path))
 		err_hint(err, "make the directory first");
+	return false;
+}
+
+static bool output_failed(const struct record_output *output, struct err *err)
+{
+	record_output_explain(output->path, err);
 	if (err->errnum == ENOSPC || err->errnum == EDQUOT)
 		err_hint(err, "make room, or name another place with -o");
 	if (!output->chosen && (err->errnum == EACCES || err->errnum == EROFS))

@@ -27,6 +27,8 @@ bool record_output_open(struct record_output *output, u32 pid, struct err *err);
  * saved in instead, or "". `size` is in bytes. */
 bool record_output_write(struct record_output *output, const struct profile *profile,
 			 const struct export_options *options, u64 *size, struct err *err);
+/* Why a file cannot be written, for the user: what to do, and no exit code that is about the target. */
+bool record_output_explain(const char *path, struct err *err);
 /* Removes what record_output_open() made; does nothing when there is nothing. */
 void record_output_abandon(struct record_output *output);
 

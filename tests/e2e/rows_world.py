@@ -91,6 +91,7 @@ def bad_input(run):
                      sonde.run("record", "-p", target.pid, "-f", "out.txt", "-o", "folded"), USAGE, "-o")
         cases.expect("no such thread", sonde.run("dump", "-p", target.pid, "-t", "nobody"), FAILED, "nobody")
     cases.expect("command not found", sonde.run("record", "--", "/nonexistent/ruby"), 127, "nonexistent")
+    cases.expect("command without a name", sonde.run("record", "--", ""), USAGE, "empty command name")
     cases.expect("command not runnable", sonde.run("record", "--", "/etc/passwd"), 126, "passwd")
     yield cases.figure("words")
 
@@ -134,6 +135,12 @@ def disk(run):
         with tiny_disk("1m", "ro") as where:
             cases.expect("read-only", record(where / "out", "folded"), FAILED, "(?i)read-only")
         cases.expect("no such directory", record("/nonexistent/out", "folded"), FAILED, "nonexistent")
+        begin = time.monotonic()
+        cases.expect("--quality in no directory",
+                     run.sonde.run("record", "-p", target.pid, "-d", "20s", "-f", "folded", "-o", "/dev/null",
+                                   "--quality", "/nonexistent/q.json"), FAILED, "--quality", "directory first")
+        if time.monotonic() - begin > 10:
+            cases.wrong.append("--quality was not looked at before the run")
         cases.expect("/dev/full", record("/dev/full", "folded"), FAILED, "(?i)no space")
     yield cases.figure("disks")
 
