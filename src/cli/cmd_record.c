@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/quality_file.h"
+#include "cli/record_nothing.h"
 #include "cli/record_output.h"
 #include "cli/say.h"
 #include "cli/signals.h"
@@ -323,10 +324,7 @@ static int write_profile(struct recording *r)
 
 	if (!profile_total_count(profile)) {
 		record_output_abandon(&r->output);
-		say_warning("not one sample was taken, so nothing is written%s",
-			    profile->quality.processes ?
-				    "" :
-				    ": no process of it has run a language that sonde knows");
+		record_say_nothing(r->session, &profile->quality, r->given->thread);
 		return r->gone ? EXIT_GONE : EXIT_FAILED;
 	}
 	if (profile->bad)

@@ -51,6 +51,13 @@ struct sample_source {
 	u32 thread_life;
 };
 
+/* A thread that was met while `tid` or `thread_name` was set: for who asked for one in vain. */
+struct engine_thread {
+	u32 tid; /* 0: on no native thread */
+	bool wanted;
+	char name[64];
+};
+
 typedef void sample_fn(void *arg, const struct sample *sample, const struct sample_source *source);
 
 struct engine {
@@ -62,6 +69,8 @@ struct engine {
 	 * ERR_NO_PROCESS) or a signal handler called engine_interrupt(). */
 	bool (*pump)(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err);
 	void (*quality)(const struct run *run, struct quality *out);
+	/* The threads met under a filter, `room` at the most; how many there were. May be NULL. */
+	u32 (*seen)(const struct run *run, struct engine_thread *out, u32 room);
 	void (*close)(struct run *run);
 };
 

@@ -232,6 +232,16 @@ const struct profile *session_profile(struct session *session)
 	return profile;
 }
 
+u32 session_seen(const struct session *session, struct engine_thread *out, u32 room)
+{
+	return session->engine->seen ? session->engine->seen(session->run, out, room) : 0;
+}
+
+bool session_is_stopped(const struct session *session)
+{
+	return target_thread_state(&session->target, session->target.pid) == THREAD_STOPPED;
+}
+
 void session_free(struct session *session)
 {
 	if (!session)

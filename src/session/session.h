@@ -21,4 +21,8 @@ struct session *session_start(const struct session_options *options, struct err 
 bool session_run(struct session *session, u64 until_ns, struct err *err);
 /* The profile so far; valid until session_free. Quality is up to date. */
 const struct profile *session_profile(struct session *session);
+/* The threads that a filter was asked about, `room` at the most; how many there were. */
+u32 session_seen(const struct session *session, struct engine_thread *out, u32 room);
+/* Is the first process stopped now, by a signal or a debugger? */
+bool session_is_stopped(const struct session *session);
 void session_free(struct session *session);

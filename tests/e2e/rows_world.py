@@ -90,6 +90,10 @@ def bad_input(run):
         cases.expect("swapped -f and -o",
                      sonde.run("record", "-p", target.pid, "-f", "out.txt", "-o", "folded"), USAGE, "-o")
         cases.expect("no such thread", sonde.run("dump", "-p", target.pid, "-t", "nobody"), FAILED, "nobody")
+        for thread in ("nobody", "999999"):
+            cases.expect(f"record -t {thread}",
+                         sonde.run("record", "-p", target.pid, "-t", thread, "-d", "0.3s", "-f", "folded", "-o",
+                                   "/dev/null"), FAILED, f"\"{thread}\" was seen", rf"\({target.pid}\)", "give -t")
     cases.expect("command not found", sonde.run("record", "--", "/nonexistent/ruby"), 127, "nonexistent")
     cases.expect("command without a name", sonde.run("record", "--", ""), USAGE, "empty command name")
     cases.expect("command not runnable", sonde.run("record", "--", "/etc/passwd"), 126, "passwd")

@@ -30,6 +30,7 @@ enum {
 	IMAGE_COMES_MS = 60,
 	SOON_WAIT_MS = 3,
 	ATTACH_WAIT_MOST_MS = 1000,
+	SEEN_MAX = 200, /* a dozen are told */
 };
 
 static const u64 DELAYED_NS = NS_PER_MS / 2;
@@ -43,6 +44,7 @@ struct run {
 	VEC(struct reader_process *) processes;
 	struct ghosts ghosts; /* gone before they were looked at, but parents */
 	u64 incarnations;
+	VEC(struct engine_thread) seen; /* under a thread filter */
 };
 
 /* ---- processes come and go --------------------------------------------------------------- */
@@ -261,6 +263,24 @@ static bool still_there(struct run *run, struct reader_process *process)
 	}
 }
 
+static void note_seen(struct run *run, const struct reader_thread *thread)
+{
+	struct engine_thread seen = { .tid = thread->tid, .wanted = thread->wanted };
+
+	memcpy(seen.name, thread->name, sizeof seen.name);
+	for (u32 i = 0; i < run->seen.count; i++) {
+		struct engine_thread *before = &run->seen.at[i];
+		if (before->tid == seen.tid && !strcmp(before->name, seen.name)) {
+			before->wanted |= seen.wanted;
+			return;
+		}
+	}
+	if (run->seen.count == SEEN_MAX && seen.wanted)
+		run->seen.at[SEEN_MAX - 1] = seen;
+	else if (run->seen.count < SEEN_MAX && !vec_push(&run->seen, seen))
+		log_debug(1, "out of memory for the threads seen");
+}
+
 static void refresh(struct run *run, struct reader_process *process)
 {
 	struct err err = { 0 };
@@ -270,6 +290,10 @@ static void refresh(struct run *run, struct reader_process *process)
 		log_debug(1, "threads of %u: %s", process->target->pid, err.text);
 	if (process->threads.count > before)
 		run->quality.threads += process->threads.count - before;
+	/* Until one is found: then nobody asks in vain, and the list costs no time. */
+	bool asked = run->options.tid || run->options.thread_name;
+	for (u32 i = 0; asked && !run->quality.samples && i < process->threads.count; i++)
+		note_seen(run, process->threads.at[i]);
 }
 
 /* Threads that are on no native thread can be on one at any time. */
@@ -428,6 +452,18 @@ static void reader_quality(const struct run *run, struct quality *out)
 	}
 }
 
+static u32 reader_seen(const struct run *run, struct engine_thread *out, u32 room)
+{
+	u32 count = run->seen.count < room ? run->seen.count : room;
+
+	/* those that were wanted first: there may be no room for the rest */
+	for (u32 pass = 0, at = 0; pass < 2; pass++)
+		for (u32 i = 0; i < run->seen.count && at < count; i++)
+			if (run->seen.at[i].wanted == (pass == 0))
+				out[at++] = run->seen.at[i];
+	return run->seen.count;
+}
+
 /* ---- life -------------------------------------------------------------------------------- */
 
 static u64 random_seed(void)
@@ -456,6 +492,7 @@ static void reader_close(struct run *run)
 		process_free(run->processes.at[i]);
 	vec_free(&run->processes);
 	ghosts_free(&run->ghosts);
+	vec_free(&run->seen);
 	attempt_fini(&run->attempt);
 	tracker_close(run->tracker);
 	free(run);
@@ -522,5 +559,6 @@ const struct engine reader_engine = {
 	.open = reader_open,
 	.pump = reader_pump,
 	.quality = reader_quality,
+	.seen = reader_seen,
 	.close = reader_close,
 };

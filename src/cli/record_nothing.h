@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * record_nothing.h - why not one sample was taken: what was expected, what was there, what to do. */
+#pragma once
+#include "session/session.h"
+
+/* `thread` is what -t asked for, NULL when it was not given. */
+void record_say_nothing(const struct session *session, const struct quality *quality,
+			const char *thread);
