@@ -207,7 +207,8 @@ const struct command dump_command = {
 	.details =
 		"Prints the stack of every thread of the program, the innermost frame first, with the "
 		"thread's name, number and state: running, waiting for the GVL, blocked (asleep, or in "
-		"native code that does without the lock), or GC.\n\n"
+		"native code that does without the lock), GC, or stopped (by a signal or a debugger; "
+		"SIGCONT lets a stopped process go on).\n\n"
 		"With --json:\n\n"
 		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"state\",\n"
 		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\"}]}]}\n\n"

@@ -19,7 +19,8 @@ enum { ROUNDS_MAX = 64 };
 struct taken {
 	u32 tid, stack;
 	bool complete, gc;
-	bool on_cpu; /* or waits for one: the kernel says R */
+	bool on_cpu;  /* or waits for one: the kernel says R */
+	bool stopped; /* by a signal or a tracer: T or t; what it held it still holds */
 };
 
 struct taking {
@@ -82,8 +83,11 @@ static void read_states(struct taking *taking)
 	for (u32 i = 0; i < taking->process->threads.count; i++) {
 		u32 tid = taking->process->threads.at[i]->tid;
 		struct taken *taken = tid ? taken_of(taking, tid) : NULL;
-		if (taken)
-			taken->on_cpu = target_thread_state(&taking->target, tid) == THREAD_RUNNING;
+		if (!taken)
+			continue;
+		enum thread_run_state state = target_thread_state(&taking->target, tid);
+		taken->on_cpu = state == THREAD_RUNNING;
+		taken->stopped = state == THREAD_STOPPED;
 	}
 	struct err ended = { 0 }; /* its stacks were read: that is worth more than its states */
 	process_refresh(taking->process, &taking->options, &ended);
@@ -91,6 +95,8 @@ static void read_states(struct taking *taking)
 
 static enum dump_state state_of(const struct reader_thread *thread, const struct taken *taken)
 {
+	if (taken && taken->stopped)
+		return DUMP_STOPPED;
 	if (taken && taken->gc)
 		return DUMP_GC;
 	if (taken && taken->on_cpu)

@@ -11,7 +11,8 @@
 	X(RUNNING, "running")             \
 	X(WAITING, "waiting for the GVL") \
 	X(BLOCKED, "blocked")             \
-	X(GC, "GC")
+	X(GC, "GC")                       \
+	X(STOPPED, "stopped")
 
 enum dump_state {
 #define X(name, text) DUMP_##name,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_threads.py - which thread did it, how much of it, and in what state it was."""
 import re
+import signal
+import time
 
 import folded
 import stats
@@ -126,6 +128,25 @@ def states(run):
     yield Figure(f"wrong states in {rounds} dumps", len(wrong), f"= 0 {wrong[:2] or ''}", not wrong)
     yield at_most("both holders of the GVL running at once", 100 * both_running / rounds, 25, " %")
     yield holds("a waiter for the GVL was seen", seen.get("waiting for the GVL", 0) > 0, str(seen))
+
+
+@row("stopped", "a stopped process: dump says so of every thread, record says why it is empty")
+def stopped(run):
+    with start(run.interpreter, "states.rb") as target:
+        target.process.send_signal(signal.SIGSTOP)
+        try:
+            deadline = time.monotonic() + 10
+            while target.state() != "T" and time.monotonic() < deadline:
+                time.sleep(0.005)
+            states = [thread.state for thread in run.sonde.dump(target.pid).values()]
+            recording = run.sonde.record(target.pid, rate=500, seconds=0.3, rc=None)
+        finally:
+            target.process.send_signal(signal.SIGCONT)
+        after = {thread.state for thread in run.sonde.dump(target.pid).values()}
+    yield holds("dump: every thread is stopped", set(states) == {"stopped"}, f"{len(states)}: {sorted(set(states))}")
+    yield holds("dump: none is after SIGCONT", "stopped" not in after, sorted(after))
+    yield exactly("record: exit code", recording.rc, 1)
+    yield holds("record: names SIGCONT", "SIGCONT" in recording.stderr, recording.stderr.strip()[-80:])
 
 
 @row("ractors", "each ractor is seen, with its own method")
