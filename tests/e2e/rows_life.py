@@ -65,10 +65,11 @@ def forks(run):
 
 
 def pids_of_methods(stacks, prefix):
-    """{method: the processes it was seen in}"""
+    """{method: the processes it was seen in}, by stacks that held: in one that moved, a frame may be put
+    back by what another child of the same program called at that place (engines/reader/calls.h)."""
     found = {}
     for stack in stacks:
-        for frame in stack.frames:
+        for frame in () if stack.frames[-1].label == folded.MOVING else stack.frames:
             if folded.method(frame.label).startswith(prefix):
                 found.setdefault(folded.method(frame.label), set()).add(stack.pid)
     return found
