@@ -25,6 +25,9 @@ static const u64 TICK_NS = 25 * NS_PER_MS;
 /* From the moment we take a CPU to our first look at the clock, where the kernel does not say. */
 static const u64 WAKE_NS = 100 * NS_PER_US;
 
+/* A forked child goes by the calls that were learned of its program so long; then by its own. */
+static const u64 INHERIT_NS = NS_PER_S;
+
 /* Between the records of the thread that leaves a CPU and of the one that takes it. */
 static const u64 SWITCH_NS = 5 * NS_PER_US;
 
@@ -237,6 +240,7 @@ static bool look_once(struct attempt *attempt, struct reader_process *process,
 		.kind = thread->attached->kind,
 		.thread = thread->thread,
 		.salt = process->program,
+		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
 		.set = &thread->set,
 		.still = still,
 		.restless = thread->history.moved != 0,
@@ -562,6 +566,8 @@ void attempt_process(struct attempt *attempt, struct reader_process *process)
 {
 	attempt->pause.own_child = process->own_child ? process->target->pid : 0;
 	attempt_begin(attempt);
+	if (attempt->now_ns > process->born_ns + INHERIT_NS)
+		process->program = process->incarnation;
 	attempt->first_looks = 0;
 	if (attempt->pause.late_count)
 		pause_settle(&attempt->pause);

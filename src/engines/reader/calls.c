@@ -309,7 +309,8 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 	return true;
 }
 
-u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u32 count)
+u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
+		   struct frame *frames, u32 count)
 {
 	struct frame *outmost = NULL, *caller = NULL;
 	u32 standing = 0;
@@ -321,7 +322,7 @@ u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u3
 		/* the innermost that stands is not between two, and needs its caller only */
 		bool fits = !inner ||
 			    middle_is_plausible(calls, salt, caller, &frames[i], &frames[i - 1]);
-		if (!fits)
+		if (!fits && source == CALLS_OWN)
 			fits = put_back(calls, salt, outmost, caller, &frames[i], &frames[i - 1]);
 		const struct call *pair = find(calls, salt, PAIR, caller, NULL, &frames[i]);
 		if (!pair)

@@ -73,4 +73,9 @@ void calls_fini(struct calls *calls);
 enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
 				 u32 count, u32 doubts);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
-u32 calls_standing(const struct calls *calls, u64 salt, struct frame *frames, u32 count);
+enum calls_source {
+	CALLS_OWN,       /* all that was learned is of this process */
+	CALLS_INHERITED, /* or of others of its program, which call other things: nothing is put back */
+};
+u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
+		   struct frame *frames, u32 count);

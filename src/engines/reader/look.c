@@ -118,8 +118,8 @@ static bool put_moving(struct look *look, const struct look_subject *subject, en
 {
 	look_frames *first = &look->walked;
 	/* a walk that did not reach the root has no frame that is known to be outermost */
-	u32 standing = end == STEP_DONE ? calls_standing(&look->calls, subject->salt, first->at,
-							 first->count) :
+	u32 standing = end == STEP_DONE ? calls_standing(&look->calls, subject->salt,
+							 subject->calls, first->at, first->count) :
 					  0;
 
 	result->flags |= SAMPLE_MOVING;

@@ -27,6 +27,7 @@ struct look_subject {
 	u16 kind; /* FRAME_MANAGED + index */
 	u64 thread;
 	u64 salt; /* of the program: see calls.h */
+	enum calls_source calls;
 	struct read_set *set;
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
 	bool still;            /* the thread is stopped */

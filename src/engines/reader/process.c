@@ -35,6 +35,7 @@ struct reader_process *process_new(struct target *borrowed, u64 incarnation)
 		process->target = borrowed;
 		process->pid = borrowed ? borrowed->pid : 0;
 		process->incarnation = process->program = incarnation;
+		process->born_ns = clock_now_ns();
 		process->threads_changed = true;
 	}
 	return process;

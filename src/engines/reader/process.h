@@ -63,7 +63,8 @@ struct reader_process {
 	u32 pid;
 	bool reopen; /* the target could not be opened in the middle of its exec */
 	u64 incarnation;
-	u64 program; /* the incarnation whose image it runs: a forked child's is its parent's */
+	u64 program; /* whose calls it goes by (calls.h): a young child's is its parent's */
+	u64 born_ns; /* when we heard of it */
 	u64 join_slot;
 	bool own_child;
 	bool born_here;     /* forked or exec'd under our eyes: CPU time is counted from 0 */

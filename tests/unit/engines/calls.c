@@ -35,7 +35,7 @@ static void proven_calls_stand(void **state)
 
 	(void)state;
 	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
 	calls_fini(&calls);
 }
 
@@ -57,7 +57,7 @@ static void nothing_stands_before_anything_is_proven(void **state)
 	struct frame stack[] = { frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 0);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 0);
 	calls_fini(&calls);
 }
 
@@ -68,7 +68,7 @@ static void a_call_that_never_was_does_not_stand(void **state)
 
 	(void)state;
 	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
 }
@@ -82,12 +82,25 @@ static void a_replaced_caller_is_put_back(void **state)
 	(void)state;
 	stack[1].flags = FRAME_C;
 	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 4);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 4);
 	assert_int_equal(stack[1].id, BAZ);
 	assert_int_equal(stack[1].flags, 0);
 	assert_int_equal(stack[1].owner, BAZ * 10);
 	assert_int_equal(stack[1].pos, 5);
 	assert_int_equal(stack[2].pos, 7); /* from where foo calls baz */
+	calls_fini(&calls);
+}
+
+/* Of another process, bob may call map: what is in the slot here cannot be told. */
+static void nothing_is_put_back_from_other_processes(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame stack[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	learn_program(&calls, 1);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_INHERITED, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
 }
 
@@ -98,7 +111,7 @@ static void a_function_that_is_new_is_not_replaced(void **state)
 
 	(void)state;
 	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 2);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 2);
 	calls_fini(&calls);
 }
 
@@ -113,7 +126,7 @@ static void an_ambiguous_caller_is_not_guessed(void **state)
 	learn_program(&calls, 1);
 	for (u32 i = 0; i < 3; i++)
 		(void)BELIEVED(&calls, other);
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
 }
@@ -136,7 +149,7 @@ static void what_does_not_go_with_the_outer_frames_is_not_put_back(void **state)
 		(void)BELIEVED(&calls, third);
 		(void)BELIEVED(&calls, yields);
 	}
-	assert_int_equal(calls_standing(&calls, 1, fifth, COUNT_OF(fifth)), 4);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, fifth, COUNT_OF(fifth)), 4);
 	assert_int_equal(fifth[1].id, BLOCK + 5);
 	calls_fini(&calls);
 }
@@ -148,7 +161,7 @@ static void a_place_that_moved_on_is_set_right(void **state)
 
 	(void)state;
 	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].pos, 7);
 	calls_fini(&calls);
 }
@@ -160,7 +173,7 @@ static void programs_are_kept_apart(void **state)
 
 	(void)state;
 	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 2, stack, COUNT_OF(stack)), 0);
+	assert_int_equal(calls_standing(&calls, 2, CALLS_OWN, stack, COUNT_OF(stack)), 0);
 	calls_fini(&calls);
 }
 
@@ -179,7 +192,7 @@ static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
 		assert_true(BELIEVED(&calls, right));
 	for (u32 i = 0; i < 3; i++)
 		assert_false(BELIEVED(&calls, wrong));
-	assert_int_equal(calls_standing(&calls, 1, moving, COUNT_OF(moving)), 4);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, moving, COUNT_OF(moving)), 4);
 	assert_int_equal(moving[1].id, BAZ);
 	assert_int_equal(moving[2].pos, 7);
 	calls_fini(&calls);
@@ -251,7 +264,7 @@ static void marks_end_what_stands(void **state)
 	(void)state;
 	learn_program(&calls, 1);
 	stack[1].kind = FRAME_MARK;
-	assert_int_equal(calls_standing(&calls, 1, stack, COUNT_OF(stack)), 1);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 1);
 	calls_fini(&calls);
 }
 
@@ -263,6 +276,7 @@ int main(void)
 		cmocka_unit_test(nothing_stands_before_anything_is_proven),
 		cmocka_unit_test(a_call_that_never_was_does_not_stand),
 		cmocka_unit_test(a_replaced_caller_is_put_back),
+		cmocka_unit_test(nothing_is_put_back_from_other_processes),
 		cmocka_unit_test(a_function_that_is_new_is_not_replaced),
 		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
 		cmocka_unit_test(what_does_not_go_with_the_outer_frames_is_not_put_back),
