@@ -20,7 +20,8 @@ def main():
         output("meson", "install", "-C", sys.argv[1], "--no-rebuild", "--destdir", where)
         program = next(Path(where).rglob("bin/sonde"))
         listed = output(program, "help")
-        commands = re.findall(r"^  ([a-z]+) +\S", listed[listed.index("Commands:"):], re.M)
+        table = listed[listed.index("Commands:"):].split("\n\n")[0]
+        commands = re.findall(r"^  ([a-z]+) +\S", table, re.M)
         if "record" not in commands:
             sys.exit(f"no commands in: {listed}")
         pages = {page.name: page.read_text() for page in Path(where).rglob("man1/*.1")}

@@ -76,7 +76,7 @@ static const struct call *find(const struct calls *calls, u64 salt, enum sort so
 
 /* ---- learning ---------------------------------------------------------------------------- */
 
-/* So many sightings. NULL when out of memory: not learned, so not believed. */
+/* So many sightings. NULL when out of memory: not learned, so not believed. Valid until the next. */
 static struct call *sight(struct calls *calls, u64 key, u32 times)
 {
 	u32 item = table_find(&calls->table, key, same_call, calls, &key);
@@ -117,9 +117,8 @@ static void lead(struct call *call, const struct frame *frame, u32 times)
 static void learn_pair(struct calls *calls, u64 salt, const struct frame *caller,
 		       const struct frame *callee, u32 times)
 {
-	struct call *pair = sight(calls, key_of(salt, PAIR, caller, NULL, callee), times);
-
 	sight(calls, key_of(salt, CALLEE, NULL, NULL, callee), times);
+	struct call *pair = sight(calls, key_of(salt, PAIR, caller, NULL, callee), times);
 	if (!pair || !caller)
 		return;
 	if (vote(pair, pair->count > times && pair->pos == caller->pos, times))
