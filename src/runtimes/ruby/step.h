@@ -26,6 +26,8 @@
 #endif
 
 enum {
+	/* Callers that are asked whether JIT code runs them. */
+	RUBY_JIT_CALLERS = 5,
 	/* Blocks within blocks, from a frame to the method that holds its entry. */
 	RUBY_LEVELS_MAX = 64,
 	/* Ractors without a thread, while they start or end. */
@@ -426,7 +428,7 @@ RUBY_WALKER enum step ruby_leave_out(struct walk *walk)
 
 /* YJIT's code moves ec->cfp before it writes the callee's frame: what lies there until then may be all of
  * an earlier call.  jit_return is set in a frame that JIT code runs.  It can be out of date, so any
- * such frame in the stack will do. */
+ * such frame among the innermost callers will do. */
 RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *state, u64 at)
 {
 	u64 jit_return;
@@ -465,7 +467,8 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	out->owner = 0;
 	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) && !ruby_find_owner(mem, &env, &out->owner))
 		return STEP_TORN;
-	if (!leaf && !c && !(walk->flags & WALK_TOP_UNSURE) && ruby_jit_runs(mem, state, out->at))
+	if (!leaf && !c && walk->depth <= RUBY_JIT_CALLERS && !(walk->flags & WALK_TOP_UNSURE) &&
+	    ruby_jit_runs(mem, state, out->at))
 		walk->flags |= WALK_TOP_UNSURE;
 	walk->depth++;
 	return STEP_MORE;
