@@ -140,7 +140,7 @@ def lost_figure(what, lost, bar):
 @row("idle-threads", "1,000 idle threads and 1 busy: throughput < 1 % lower, own CPU < 10 %", once=True)
 def idle_threads(run):
     inside, outside = run.interpreter.scratch("progress")
-    rounds, seconds = run.count(10, 3), run.seconds(10, 3)  # attaching to 1,000 threads takes 40 ms
+    rounds, seconds = run.count(60, 3), 3  # attaching to 1,000 threads takes 40 ms
     with start(run.interpreter, "idle.rb", 1_000, inside) as target:
         progress = Progress(outside)
         progress.wait_for_more(0)
