@@ -56,37 +56,23 @@ struct switch_record {
 	u64 time_ns;
 };
 
-static bool read_newest(const struct switches *switches, struct switch_record *newest)
-{
-	if (!switches->pages)
-		return false;
-	const struct perf_event_mmap_page *meta = switches->pages;
-	const u8 *data = (const u8 *)switches->pages + PAGE;
-	u64 head = __atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE);
-	if (!head)
-		return false;
-	/* 16 bytes each, and nothing else is written: a record never wraps */
-	memcpy(newest, data + (head & (PAGE - 1)), sizeof *newest);
-	return newest->header.type == PERF_RECORD_SWITCH && newest->header.size == sizeof *newest;
-}
-
 enum switches_state switches_read(const struct switches *switches, u64 at_ns)
 {
 	struct switch_record newest;
 
-	if (!read_newest(switches, &newest))
+	if (!switches->pages)
+		return SWITCHES_UNKNOWN;
+	const struct perf_event_mmap_page *meta = switches->pages;
+	const u8 *data = (const u8 *)switches->pages + PAGE;
+	u64 head = __atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE);
+	if (!head)
+		return SWITCHES_UNKNOWN;
+	/* 16 bytes each, and nothing else is written: a record never wraps */
+	memcpy(&newest, data + (head & (PAGE - 1)), sizeof newest);
+	if (newest.header.type != PERF_RECORD_SWITCH || newest.header.size != sizeof newest)
 		return SWITCHES_UNKNOWN;
 	if (!(newest.header.misc & PERF_RECORD_MISC_SWITCH_OUT))
 		return SWITCHES_ON_CPU;
 	bool taken_from = newest.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	return taken_from && newest.time_ns >= at_ns ? SWITCHES_ON_CPU : SWITCHES_OFF_CPU;
-}
-
-u64 switches_since(const struct switches *switches)
-{
-	struct switch_record newest;
-
-	if (!read_newest(switches, &newest) || newest.header.misc & PERF_RECORD_MISC_SWITCH_OUT)
-		return 0;
-	return newest.time_ns;
 }

@@ -14,7 +14,7 @@ struct switches {
 	void *pages; /* NULL: not watched */
 };
 
-/* Tid 0 is the calling thread. False when the kernel refuses (perf_event_paranoid 3, no descriptor or locked memory left). */
+/* False when the kernel refuses (perf_event_paranoid 3, no descriptor or locked memory left). */
 bool switches_open(struct switches *switches, u32 tid);
 void switches_close(struct switches *switches);
 
@@ -23,5 +23,3 @@ enum switches_state { SWITCHES_UNKNOWN, SWITCHES_ON_CPU, SWITCHES_OFF_CPU };
  * (CLOCK_MONOTONIC) or later was on it: it is probably we who took it, to look.  One that has ended
  * stays on its CPU for ever: its last switch is not recorded. */
 enum switches_state switches_read(const struct switches *switches, u64 at_ns);
-/* Since when a thread that is on a CPU is there (CLOCK_MONOTONIC); 0: not known, or it is on none. */
-u64 switches_since(const struct switches *switches);

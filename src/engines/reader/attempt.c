@@ -22,14 +22,11 @@ enum {
  * thread that moved less than two of them ago may be running. */
 static const u64 TICK_NS = 25 * NS_PER_MS;
 
-/* From the moment we take a CPU to our first look at the clock, where the kernel does not say. */
+/* From the moment we take a CPU to our first look at the clock. */
 static const u64 WAKE_NS = 100 * NS_PER_US;
 
 /* A forked child goes by the calls that were learned of its program so long; then by its own. */
 static const u64 INHERIT_NS = NS_PER_S;
-
-/* Between the records of the thread that leaves a CPU and of the one that takes it. */
-static const u64 SWITCH_NS = 5 * NS_PER_US;
 
 bool attempt_init(struct attempt *attempt, const struct engine_options *options,
 		  struct quality *quality, u64 seed)
@@ -39,14 +36,12 @@ bool attempt_init(struct attempt *attempt, const struct engine_options *options,
 				     .rng = { seed },
 				     .period_ns = NS_PER_S / options->hz,
 				     .tapes = { .dir = options->tape_dir } };
-	switches_open(&attempt->own, 0);
 	return look_init(&attempt->look, NULL);
 }
 
 void attempt_fini(struct attempt *attempt)
 {
 	pause_finish(&attempt->pause);
-	switches_close(&attempt->own);
 	look_fini(&attempt->look);
 	tapes_fini(&attempt->tapes);
 	free(attempt->sample);
@@ -216,7 +211,7 @@ static bool is_running(const struct attempt *attempt, const struct reader_proces
 		       struct reader_thread *thread)
 {
 	return thread->tid && thread_probe_state(&thread->probe, process->target,
-						 attempt->woke_ns) == THREAD_RUNNING;
+						 attempt->now_ns - WAKE_NS) == THREAD_RUNNING;
 }
 
 static void remember_head(struct reader_thread *thread, const struct reader_process *process)
@@ -552,20 +547,10 @@ static void attempt_lock(struct attempt *attempt, struct reader_process *process
 	}
 }
 
-/* Whoever lost its CPU when we took it was running; who lost it before was not, and to take the time
- * of a wake-up for it favours what threads do when they lose it, such as waking another. */
-static void attempt_begin(struct attempt *attempt)
-{
-	u64 since = switches_since(&attempt->own);
-
-	attempt->now_ns = attempt->looked_ns = clock_now_ns();
-	attempt->woke_ns = since ? since - SWITCH_NS : attempt->now_ns - WAKE_NS;
-}
-
 void attempt_process(struct attempt *attempt, struct reader_process *process)
 {
 	attempt->pause.own_child = process->own_child ? process->target->pid : 0;
-	attempt_begin(attempt);
+	attempt->now_ns = attempt->looked_ns = clock_now_ns();
 	if (attempt->now_ns > process->born_ns + INHERIT_NS)
 		process->program = process->incarnation;
 	attempt->first_looks = 0;
@@ -586,7 +571,7 @@ void attempt_process(struct attempt *attempt, struct reader_process *process)
 
 void attempt_starting(struct attempt *attempt, struct reader_process *process)
 {
-	attempt_begin(attempt);
+	attempt->now_ns = clock_now_ns();
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
 		if (!thread->wanted ||

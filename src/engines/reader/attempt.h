@@ -22,10 +22,8 @@ struct attempt {
 	struct rng rng;
 	struct quality *quality;
 	u64 period_ns;
-	u64 now_ns;          /* when the attempt began */
-	struct switches own; /* of the thread that makes the attempts */
-	u64 woke_ns;         /* when it got the CPU that it makes this one on */
-	u64 looked_ns;       /* when the last look at a thread's memory was made */
+	u64 now_ns;    /* when the attempt began */
+	u64 looked_ns; /* when the last look at a thread's memory was made */
 	/* where samples go */
 	sample_fn *fn;
 	void *arg;
