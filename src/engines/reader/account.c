@@ -40,23 +40,58 @@ static u64 thread_account(struct reader_thread *thread, u64 now_ns)
 	return used;
 }
 
-static bool is_same_thread(u32 tid, const char *name, const struct departed *departed)
+bool account_depart(struct reader_process *process, struct reader_thread *thread, bool ended)
 {
-	return tid == departed->tid && !strcmp(name, departed->name);
+	struct departed departed = { .tid = thread->tid,
+				     .life = thread->life,
+				     .unpaid = thread->unpaid,
+				     .ended = ended,
+				     .owed_ns = thread->owed_ns };
+
+	if (!thread->unpaid)
+		return true; /* what it is owed, its next sample carries */
+	memcpy(departed.name, thread->name, sizeof departed.name);
+	if (!vec_push(&process->departed, departed))
+		return false;
+	thread->unpaid = 0;
+	thread->owed_ns = 0;
+	return true;
 }
 
 void account_rebind(struct reader_process *process, struct reader_thread *thread)
 {
 	process->rebound_ns += thread_account(thread, clock_now_ns());
-	if (!thread->unpaid || !thread->owed_ns)
-		return; /* the next sample of the thread carries it */
-	struct departed departed = { .tid = thread->tid,
-				     .life = thread->life,
-				     .unpaid = thread->unpaid,
-				     .owed_ns = thread->owed_ns };
-	memcpy(departed.name, thread->name, sizeof departed.name);
-	if (vec_push(&process->departed, departed))
-		thread->unpaid = 0, thread->owed_ns = 0;
+	account_depart(process, thread, false);
+}
+
+static bool is_same_thread(u32 tid, const char *name, const struct departed *departed)
+{
+	return tid == departed->tid && !strcmp(name, departed->name);
+}
+
+/* What takes the samples and the time of a departed one along, if something does. */
+static bool hand_on(struct reader_process *process, u32 index)
+{
+	const struct departed *one = &process->departed.at[index];
+
+	for (u32 i = index + 1; i < process->departed.count; i++) {
+		struct departed *later = &process->departed.at[i];
+		if (!is_same_thread(later->tid, later->name, one))
+			continue;
+		later->unpaid += one->unpaid;
+		later->owed_ns += one->owed_ns;
+		later->ended |= one->ended;
+		return true;
+	}
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct reader_thread *now = process->threads.at[i];
+		if (!now->unpaid || one->ended || !is_same_thread(now->tid, now->name, one))
+			continue;
+		now->unpaid += one->unpaid;
+		now->owed_ns += one->owed_ns;
+		return true;
+	}
+	return false;
 }
 
 /* Threads of one tid and one name are one to the profile, and its samples are paid at once: what the
@@ -65,24 +100,9 @@ static void merge_departed(struct reader_process *process)
 {
 	u32 kept = 0;
 
-	for (u32 i = 0; i < process->departed.count; i++) {
-		const struct departed *one = &process->departed.at[i];
-		u64 *owed = NULL;
-		for (u32 k = i + 1; one->owed_ns && k < process->departed.count && !owed; k++) {
-			struct departed *later = &process->departed.at[k];
-			if (later->owed_ns && is_same_thread(later->tid, later->name, one))
-				owed = &later->owed_ns;
-		}
-		for (u32 k = 0; one->owed_ns && k < process->threads.count && !owed; k++) {
-			struct reader_thread *now = process->threads.at[k];
-			if (now->unpaid && is_same_thread(now->tid, now->name, one))
-				owed = &now->owed_ns;
-		}
-		if (owed)
-			*owed += one->owed_ns;
-		else
-			process->departed.at[kept++] = *one;
-	}
+	for (u32 i = 0; i < process->departed.count; i++)
+		if (!hand_on(process, i))
+			process->departed.at[kept++] = process->departed.at[i];
 	process->departed.count = kept;
 }
 
@@ -99,28 +119,30 @@ static u64 account_threads(struct reader_process *process, u64 now_ns, bool only
 	return used;
 }
 
-/* `left` is shared by those whose clocks ended with them. */
-static void share_departed(struct reader_process *process, u64 left, share_fn *share, void *arg)
+/* `left` is shared by those whose clocks ended with them; what there was none for is returned. */
+static u64 share_departed(struct reader_process *process, u64 left, share_fn *share, void *arg)
 {
 	u64 unpaid = 0;
 
 	merge_departed(process);
 	for (u32 i = 0; i < process->departed.count; i++)
-		if (!process->departed.at[i].owed_ns)
+		if (process->departed.at[i].ended)
 			unpaid += process->departed.at[i].unpaid;
 	for (u32 i = 0; i < process->departed.count; i++) {
 		const struct departed *departed = &process->departed.at[i];
 		struct cpu_share part = { departed->tid, departed->life, departed->name,
 					  departed->owed_ns };
-		if (!departed->owed_ns) {
-			part.nanoseconds = left / unpaid * departed->unpaid +
-					   left % unpaid * departed->unpaid / unpaid;
-			left -= part.nanoseconds;
+		if (departed->ended) {
+			u64 more = left / unpaid * departed->unpaid +
+				   left % unpaid * departed->unpaid / unpaid;
+			part.nanoseconds += more;
+			left -= more;
 			unpaid -= departed->unpaid;
 		}
 		share(arg, process, &part);
 	}
 	vec_clear(&process->departed);
+	return left;
 }
 
 static void share_owed(struct reader_process *process, share_fn *share, void *arg)
@@ -183,20 +205,17 @@ void account_ended(struct reader_process *process, u64 period_ns, share_fn *shar
 	}
 	/* a zombie's clock still runs true; after it was reaped only the period is left */
 	u64 left = unpaid * period_ns;
-	if (target_cpu_ns(process->target, &cpu_ns) && cpu_ns > process->cpu_ns)
-		left = cpu_ns - process->cpu_ns + owed - process->rebound_ns;
-	else if (unpaid)
+	if (target_cpu_ns(process->target, &cpu_ns) && cpu_ns > process->cpu_ns) {
+		u64 all = cpu_ns - process->cpu_ns + owed;
+		/* a thread's clock can be read a moment after the process's */
+		left = all > process->rebound_ns ? all - process->rebound_ns : 0;
+	} else if (unpaid) {
 		quality->cpu_estimated_ns += left;
+	}
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
-		struct departed departed = { .tid = thread->tid,
-					     .life = thread->life,
-					     .unpaid = thread->unpaid };
-		memcpy(departed.name, thread->name, sizeof departed.name);
-		if (thread->unpaid && vec_push(&process->departed, departed))
-			thread->unpaid = 0;
+		thread->owed_ns = 0; /* it is in `left` */
+		account_depart(process, thread, true);
 	}
-	if (!process->departed.count)
-		quality->cpu_unshared_ns += left;
-	share_departed(process, left, share, arg);
+	quality->cpu_unshared_ns += share_departed(process, left, share, arg);
 }

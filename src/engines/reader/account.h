@@ -20,6 +20,9 @@ struct cpu_share {
 typedef void share_fn(void *arg, const struct reader_process *process,
 		      const struct cpu_share *share);
 
+/* The thread's samples wait for their weight without it. `ended`: its clock is gone. False when out of
+ * memory: then they stay with the thread. */
+bool account_depart(struct reader_process *process, struct reader_thread *thread, bool ended);
 /* Another thread of the VM runs on this one from now on: what was used goes to the samples until here. */
 void account_rebind(struct reader_process *process, struct reader_thread *thread);
 void account_begin(struct reader_process *process, u64 now_ns);

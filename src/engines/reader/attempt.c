@@ -226,6 +226,11 @@ static void remember_head(struct reader_thread *thread, const struct reader_proc
 		thread->head_used = used;
 }
 
+static bool read_nothing(const struct attempt *attempt, const struct look_result *result)
+{
+	return attempt->look.stack.count == 1 && (result->flags & SAMPLE_FAULT);
+}
+
 static bool look_once(struct attempt *attempt, struct reader_process *process,
 		      struct reader_thread *thread, bool still, struct look_result *result)
 {
@@ -248,8 +253,7 @@ static bool look_once(struct attempt *attempt, struct reader_process *process,
 		return false;
 	}
 	/* nothing at all could be read: of a thread that is, or because the process is no more? */
-	if (attempt->look.stack.count == 1 && (result->flags & SAMPLE_FAULT) &&
-	    target_check(process->target) != TARGET_SAME) {
+	if (read_nothing(attempt, result) && target_check(process->target) != TARGET_SAME) {
 		attempt->gone = true;
 		return false;
 	}
@@ -271,7 +275,8 @@ static bool look(struct attempt *attempt, struct reader_process *process,
 {
 	if (!look_once(attempt, process, thread, still, result))
 		return false;
-	if (has_left(thread, result) || result->flags & (SAMPLE_STARTING | SAMPLE_FAULT)) {
+	if (has_left(thread, result) || (result->flags & SAMPLE_STARTING) ||
+	    read_nothing(attempt, result)) {
 		bool other = process_rebind(process, thread, attempt->options, true);
 		if (other &&
 		    (!thread->wanted || !look_once(attempt, process, thread, still, result)))

@@ -41,7 +41,8 @@ struct look_result {
 	bool ran;      /* words changed between the copies: it ran while it was read */
 	u64 generation;
 	u64 carrier; /* see struct walk */
-		     /* stack in look->stack, leaf first */
+
+	/* stack in look->stack, leaf first */
 };
 
 bool look_init(struct look *look, const struct mem_live *live);

@@ -164,6 +164,7 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	}
 	thread->tid = tid;
 	thread->inner_tid = inner_tid;
+	thread->wanted = is_wanted(thread, refresh->options);
 	thread->probe = (struct thread_probe){ .schedstat_fd = -1, .stat_fd = -1 };
 	if (tid && !thread_probe_open(&thread->probe, process->target, tid))
 		log_debug(1, "no probe for thread %u", tid);
@@ -189,19 +190,13 @@ static bool add_thread(struct refresh *refresh, struct reader_thread *like)
 	/* Two on one native thread: it moved while the list was read. The one that runs is there now. */
 	if (thread && thread->present && like->vm_state != VM_THREAD_RUNNING)
 		return true;
-	if (thread) {
+	if (thread)
 		refresh->hint++;
-		thread_bind(process, thread, like, refresh->options);
-	} else {
+	else
 		thread = new_thread(refresh, like->tid, like->inner_tid);
-		if (!thread)
-			return false;
-		thread_bind(process, thread, like, refresh->options);
-		if (!thread->life) { /* no thread of a VM */
-			name_thread(process, thread);
-			thread->wanted = is_wanted(thread, refresh->options);
-		}
-	}
+	if (!thread)
+		return false;
+	thread_bind(process, thread, like, refresh->options);
 	thread->present = true;
 	return true;
 }
@@ -259,12 +254,7 @@ static bool refresh_others(struct refresh *refresh)
 
 static void depart(struct reader_process *process, struct reader_thread *thread)
 {
-	struct departed departed = { .tid = thread->tid,
-				     .life = thread->life,
-				     .unpaid = thread->unpaid };
-
-	memcpy(departed.name, thread->name, sizeof departed.name);
-	if (thread->unpaid && !vec_push(&process->departed, departed))
+	if (!account_depart(process, thread, true))
 		log_debug(1, "out of memory for a departed thread");
 	thread_free(thread);
 }
@@ -348,6 +338,13 @@ static bool find_rider(const struct reader_process *process, const struct reader
 	return found;
 }
 
+static u64 longer_wait(u64 wait_ns)
+{
+	if (!wait_ns)
+		return REBIND_WAIT_LEAST_NS;
+	return wait_ns < REBIND_WAIT_MOST_NS ? wait_ns * 2 : wait_ns;
+}
+
 bool process_rebind(struct reader_process *process, struct reader_thread *thread,
 		    const struct engine_options *options, bool suspect)
 {
@@ -364,11 +361,7 @@ bool process_rebind(struct reader_process *process, struct reader_thread *thread
 	process->threads_changed |= suspect && !changed;
 	u64 now = clock_now_ns();
 	process->rebind_ns = now + (now - began) * REFRESH_SHARE;
-	u64 wait = thread->rebind_wait_ns * 2;
-	wait = wait < REBIND_WAIT_LEAST_NS ? REBIND_WAIT_LEAST_NS : wait;
-	thread->rebind_wait_ns = changed                    ? 0 :
-				 wait < REBIND_WAIT_MOST_NS ? wait :
-							      REBIND_WAIT_MOST_NS;
+	thread->rebind_wait_ns = changed ? 0 : longer_wait(thread->rebind_wait_ns);
 	thread->rebind_ns = now + thread->rebind_wait_ns;
 	return changed;
 }

@@ -53,7 +53,8 @@ struct reader_thread {
 /* What ran on a thread and does no longer, and whose samples still wait for their weight. */
 struct departed {
 	u32 tid, life, unpaid;
-	u64 owed_ns; /* known when another thread of the VM took its place; of an ended one 0 */
+	bool ended;  /* its clock with it: it shares in what no clock explains */
+	u64 owed_ns; /* what its clock has told */
 	char name[64];
 };
 
