@@ -141,8 +141,10 @@ static void write_all(struct out *out, const u8 *bytes, size_t length)
 	}
 }
 
-static void flush(struct out *out)
+void out_flush(struct out *out)
 {
+	if (out->fd < 0)
+		return;
 	write_all(out, out->buffer, out->used);
 	out->used = 0;
 }
@@ -155,7 +157,7 @@ static bool reserve(struct out *out, size_t more)
 	if (out->room - out->used >= more)
 		return true;
 	if (out->fd >= 0)
-		flush(out);
+		out_flush(out);
 	if (out->room - out->used >= more)
 		return !out->errnum;
 	if (more > SIZE_MAX / 4 - out->used) {
@@ -180,7 +182,7 @@ void out_bytes(struct out *out, const void *bytes, size_t length)
 	if (!length)
 		return;
 	if (out->fd >= 0 && length >= BUFFER_SIZE) {
-		flush(out);
+		out_flush(out);
 		write_all(out, bytes, length);
 	} else if (reserve(out, length)) {
 		memcpy(out->buffer + out->used, bytes, length);
@@ -214,6 +216,14 @@ void outf(struct out *out, const char *format, ...)
 	va_end(again);
 }
 
+void out_publish(struct out *out)
+{
+	out_flush(out);
+	if (out->atomic && !out->errnum && rename(out->temporary, out->path) != 0)
+		out->errnum = errno;
+	out->atomic &= out->errnum != 0;
+}
+
 static void fini(struct out *out)
 {
 	free(out->path);
@@ -227,15 +237,13 @@ bool out_close(struct out *out, struct err *err)
 	const char *path = out->path ? out->path : "memory";
 	bool is_standard = out->fd == STDOUT_FILENO && !strcmp(path, "-");
 
-	if (out->fd >= 0)
-		flush(out);
+	out_flush(out);
 	/* Some file systems tell only here that the disk or the quota was full. */
 	if (out->fd >= 0 && !is_standard && close(out->fd) != 0 && !out->errnum)
 		out->errnum = errno;
 	out->fd = -1;
-	if (out->atomic && !out->errnum && rename(out->temporary, out->path) != 0)
-		out->errnum = errno;
-	if (out->atomic && out->errnum)
+	out_publish(out);
+	if (out->atomic)
 		unlink(out->temporary);
 
 	bool whole = out->errnum == 0;

@@ -28,6 +28,10 @@ void out_open_memory(struct out *out);
 void out_bytes(struct out *out, const void *bytes, size_t length);
 void out_text(struct out *out, const char *text);
 void outf(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes what is buffered. */
+void out_flush(struct out *out);
+/* The file gets its name now, and what is written from here on is seen at once. */
+void out_publish(struct out *out);
 /* Flushes, closes and renames. On failure nothing is left at `path` that was not there before. */
 bool out_close(struct out *out, struct err *err);
 /* Closes without keeping the file. */

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/value.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/say.h"
 #include "session/dump.h"
 #include "session/probes.h"

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/say.h"
+#include "sample/label.h"
 #include "session/dump.h"
 
 struct dump_options {
@@ -71,23 +72,13 @@ static void write_foreign(struct out *out, const struct name_string *string)
 	say_foreign(out, string->text, string->length);
 }
 
-/* "label (path:line)", "label" for C functions and marks, "symbol [native]", as in folded lines. */
-static void write_frame(struct out *out, const struct dump *dump, u32 location_number)
+static void write_frame(struct out *out, const struct dump *dump, u32 location)
 {
-	const struct name_location *location = &dump->names.locations.at[location_number];
-	const struct name_function *function = &dump->names.functions.at[location->function];
-	const char *kind = frame_kind(dump, function);
+	struct str label = { 0 };
 
-	out_text(out, "  ");
-	write_foreign(out, string_at(dump, function->name));
-	if (!strcmp(kind, "native") || !strcmp(kind, "kernel")) {
-		outf(out, " [%s]", kind);
-	} else if (function->path && !(function->flags & FRAME_C)) {
-		out_text(out, " (");
-		write_foreign(out, string_at(dump, function->path));
-		outf(out, ":%u)", location->line);
-	}
-	out_text(out, "\n");
+	label_location(&label, &dump->names, location, 0);
+	outf(out, "  %s\n", label.bad ? "" : label.text);
+	str_free(&label);
 }
 
 static void write_text(const struct dump *dump, const char *wanted, struct out *out)

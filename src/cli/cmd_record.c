@@ -26,6 +26,7 @@
 #include "session/spawn.h"
 
 enum {
+	TIMELINE_CELLS = 512 * 1024, /* 6 MiB: for a page */
 	SLICE_MS = 200, /* how often the progress line changes and the command is looked after */
 	PID_HIGHEST = 4 * 1024 * 1024, /* PID_MAX_LIMIT of the kernel */
 	HZ_HIGHEST = 20000,
@@ -60,9 +61,9 @@ static const struct option_row rows[] = {
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
 	  .text = "stop after this long: 30, 30s, 5m, 1.5s, 200ms" },
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
-	  .text = "write here; \"-\" is standard output (default: sonde-PID-TIME.html)" },
+	  .text = "write here; \"-\" is standard output (default: sonde-PID-TIME.sonde)" },
 	{ 'f', "format", "FORMAT", OPTION_TEXT, AT(format), .list = record_output_formats,
-	  .text = "folded, pprof or html (default: by the end of FILE)" },
+	  .text = "sonde, folded, pprof or html (default: by the end of FILE)" },
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
 	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too many "
 		  "of its samples are [moving]" },
@@ -181,6 +182,14 @@ static bool start_command(struct recording *r, struct err *err)
 	       spawn_start(&r->spawn, r->command, &identity, signals_inherited(), err);
 }
 
+static bool begin_recording(struct recording *r, struct err *err)
+{
+	if (!r->output.recorder)
+		return true;
+	session_record(r->session, r->output.recorder);
+	return recorder_begin(r->output.recorder, session_profile(r->session), err);
+}
+
 static bool attach(struct recording *r, struct err *err)
 {
 	const struct record_options *given = r->given;
@@ -189,6 +198,7 @@ static bool attach(struct recording *r, struct err *err)
 		.engine = given->engine,
 		.spawned = r->command != NULL,
 		.command = r->line.text,
+		.timeline_cells = r->output.exporter ? TIMELINE_CELLS : 0,
 		.run = {
 			.hz = given->hz,
 			.mode = (enum engine_mode)given->mode,
@@ -207,7 +217,7 @@ static bool attach(struct recording *r, struct err *err)
 	if (!record_output_open(&r->output, session.pid, err))
 		return false;
 	r->session = session_start(&session, err);
-	return r->session != NULL;
+	return r->session && begin_recording(r, err);
 }
 
 /* The command's exec failed: its name in front, and the codes that shells give. */
@@ -246,6 +256,7 @@ static void say_command_ended(const char *name, int code)
 static bool should_stop(struct recording *r, bool going, const struct err *err, u64 end_ns)
 {
 	int number = signals_stop();
+	struct err full = { 0 };
 
 	if (r->command && !going && err->code == ERR_NO_PROCESS)
 		spawn_wait(&r->spawn); /* the engine may know before the parent does */
@@ -257,6 +268,8 @@ static bool should_stop(struct recording *r, bool going, const struct err *err, 
 		say_note("stopped: the process has ended");
 	} else if (!going) {
 		say_warning("stopped: %s", err->text);
+	} else if (r->output.recorder && !recorder_check(r->output.recorder, &full)) {
+		say_note("stopped: the file can take no more");
 	} else if (number) {
 		say_note("stopped: %s", number == SIGINT  ? "Ctrl-C" :
 					number == SIGTERM ? "SIGTERM" :
@@ -306,8 +319,8 @@ static void say_result(const struct recording *r, const struct quality *quality,
 	char bytes[32];
 
 	if (strcmp(r->output.path, "-") != 0)
-		say_note("wrote %s (%s, %s bytes)", r->output.path, r->output.exporter->name,
-			 value_grouped(size, bytes));
+		say_note("wrote %s (%s, %s bytes)", r->output.path,
+			 record_output_format(&r->output), value_grouped(size, bytes));
 	progress_summarize(quality, r->given->hz, &line);
 	say_note("%s", line.text);
 	str_free(&line);
@@ -339,7 +352,9 @@ static int write_profile(struct recording *r)
 		return EXIT_OK;
 	}
 	say_failure("record", &err);
-	if (r->output.path[0])
+	if (!r->output.exporter)
+		say_warning("%s holds what was sampled until then", r->output.path);
+	else if (r->output.path[0])
 		say_warning("the profile is not lost: it is in %s", r->output.path);
 	return EXIT_FAILED;
 }
@@ -376,6 +391,7 @@ static int record(struct recording *r, int rest_count, char **rest)
 	signals_watch(r->command ? r->spawn.pid : 0);
 	if (!attach(r, &err)) {
 		record_output_abandon(&r->output);
+		session_free(r->session);
 		if (r->command)
 			spawn_abandon(&r->spawn);
 		return failed(r, &err);
@@ -406,14 +422,17 @@ const struct command record_command = {
 	.usage = "[OPTIONS] -p PID | [--] COMMAND [ARGUMENTS]",
 	.details =
 		"Samples every thread of the process, and of the processes that it starts, and writes "
-		"where they were: a flame graph (html: one page, works offline), pprof, or folded "
-		"stacks. The program is not stopped; see --pause.\n\n"
+		"where they were: a recording (.sonde: everything, for report, export and diff), a flame "
+		"graph (html: one page, works offline), pprof, or folded stacks. The program is not "
+		"stopped; see --pause.\n\n"
 		"  sonde record -p 1234 -d 30s\n"
 		"  sonde record -o - -p 1234 | sort\n"
 		"  sonde record -r 999 -o app.pb.gz ruby app.rb --its-own-option\n\n"
-		"A file named with -o is replaced when the new one is whole; a default name is always "
-		"a new one. If the file cannot be written at the end, the profile is saved elsewhere "
-		"and the message says where.\n\n"
+		"A recording is written while it is made: whatever ends sonde, what was sampled until then "
+		"can be read. It takes its name with its first samples. A file of another format is "
+		"replaced when the new one is whole, and if it cannot be written at the end, the "
+		"profile is saved elsewhere and the message says where. A default name is always a "
+		"new one.\n\n"
 		"# Stopping\n\n"
 		"With -p, sonde samples until the time is over, the process ends, or Ctrl-C: it then "
 		"stops and writes. A second Ctrl-C quits at once and writes nothing.\n\n"

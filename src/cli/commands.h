@@ -5,6 +5,8 @@
 
 #define COMMANDS(C) \
 	C(record)   \
+	C(report)   \
+	C(export)   \
 	C(dump)     \
 	C(doctor)   \
 	C(audit)    \

@@ -3,7 +3,7 @@
 #include "cli/quality_file.h"
 
 #include "base/out.h"
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/record_output.h"
 
 bool quality_file_check(const char *path, struct err *err)

@@ -27,6 +27,8 @@ static const struct {
 	{ "summary", NULL },      { "summary_by_line", NULL },
 };
 
+static const char recording_format[] = "sonde", recording_extension[] = ".sonde";
+
 static const struct exporter *find_format(const char *name)
 {
 	for (u32 i = 0; i < COUNT_OF(foreign_formats); i++)
@@ -40,12 +42,31 @@ static bool is_format_word(const char *word)
 	for (u32 i = 0; i < COUNT_OF(foreign_formats); i++)
 		if (!strcmp(foreign_formats[i].name, word))
 			return true;
-	return exporter_named(word) != NULL;
+	return !strcmp(word, recording_format) || exporter_named(word) != NULL;
 }
 
 const char *record_output_formats(u32 index)
 {
-	return index < exporter_count ? exporters[index]->name : NULL;
+	if (index == 0)
+		return recording_format;
+	return index <= exporter_count ? exporters[index - 1]->name : NULL;
+}
+
+const char *record_output_format(const struct record_output *output)
+{
+	return output->exporter ? output->exporter->name : recording_format;
+}
+
+static const char *extension_of(const struct record_output *output)
+{
+	return output->exporter ? output->exporter->extension : recording_extension;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length >= tail && !strcmp(text + length - tail, end);
 }
 
 static bool unknown_format(const char *format, struct err *err)
@@ -53,12 +74,12 @@ static bool unknown_format(const char *format, struct err *err)
 	struct suggest suggest = suggest_make(format);
 	char names[200] = "";
 
-	for (u32 i = 0; i < exporter_count; i++) {
+	const char *name;
+	for (u32 i = 0; (name = record_output_formats(i)); i++) {
 		size_t used = strlen(names);
 
-		suggest_consider(&suggest, exporters[i]->name);
-		snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
-			 exporters[i]->name);
+		suggest_consider(&suggest, name);
+		snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name);
 	}
 	err_set(err, ERR_USAGE, "-f/--format: \"%.80s\" is not a format; give one of %s", format,
 		names);
@@ -90,25 +111,25 @@ bool record_output_choose(struct record_output *output, const char *path, const 
 	if (path && strlen(path) >= sizeof output->path)
 		return err_set(err, ERR_USAGE, "-o/--output: the name is too long");
 	snprintf(output->path, sizeof output->path, "%s", path ? path : "");
+	bool recording = format ? !strcmp(format, recording_format) :
+				  !path || ends_with(path, recording_extension);
 	if (format)
 		output->exporter = find_format(format);
 	else if (path && !strcmp(path, "-"))
 		output->exporter = exporter_named("folded"); /* lines are what pipes are for */
 	else if (path)
 		output->exporter = exporter_for_path(path);
-	else
-		output->exporter = exporter_named("html");
-	if (!output->exporter && format)
+	if (!output->exporter && format && !recording)
 		return unknown_format(format, err);
-	if (!output->exporter)
+	if (!output->exporter && !recording)
 		return err_set(err, ERR_USAGE,
 			       "-o/--output: the end of \"%.200s\" names no format; "
-			       "end it in .html, .folded or .pb.gz, or give -f",
+			       "end it in .sonde, .html, .folded or .pb.gz, or give -f",
 			       path);
-	bool is_text = !strcmp(output->exporter->name, "folded");
+	bool is_text = output->exporter && !strcmp(output->exporter->name, "folded");
 	if (path && !strcmp(path, "-") && !is_text && isatty(STDOUT_FILENO))
 		return err_set(err, ERR_USAGE, "-o/--output: %s is not for a terminal; name a file",
-			       output->exporter->name);
+			       record_output_format(output));
 	return true;
 }
 
@@ -181,11 +202,22 @@ static bool output_failed(const struct record_output *output, struct err *err)
 	return false;
 }
 
+static bool open_recording(struct record_output *output, struct err *err)
+{
+	output->recorder = recorder_open(output->path, err);
+	if (!output->recorder)
+		return output_failed(output, err);
+	signals_set_temporary(recorder_temporary(output->recorder));
+	return true;
+}
+
 bool record_output_open(struct record_output *output, u32 pid, struct err *err)
 {
 	if (!output->chosen &&
-	    !fresh_name("", pid, output->exporter->extension, output->path, sizeof output->path))
+	    !fresh_name("", pid, extension_of(output), output->path, sizeof output->path))
 		return err_set(err, ERR_SYSTEM, "cannot find a free name here; give one with -o");
+	if (!output->exporter)
+		return open_recording(output, err);
 	if (!out_open_file(&output->out, output->path, err))
 		return output_failed(output, err);
 	output->open = true;
@@ -202,6 +234,8 @@ void record_output_abandon(struct record_output *output)
 	signals_set_temporary(NULL);
 	if (output->open)
 		out_abandon(&output->out);
+	recorder_abandon(output->recorder);
+	output->recorder = NULL;
 	output->open = false;
 }
 
@@ -228,7 +262,7 @@ static bool save_elsewhere(struct record_output *output, const struct profile *p
 	return false;
 }
 
-bool record_output_write(struct record_output *output, const struct profile *profile,
+static bool write_export(struct record_output *output, const struct profile *profile,
 			 const struct export_options *options, u64 *size, struct err *err)
 {
 	output->exporter->write(profile, options, &output->out);
@@ -241,4 +275,19 @@ bool record_output_write(struct record_output *output, const struct profile *pro
 		save_elsewhere(output, profile, options);
 	}
 	return written;
+}
+
+static bool close_recording(struct record_output *output, u64 *size, struct err *err)
+{
+	signals_set_temporary(NULL);
+	bool written = recorder_close(output->recorder, size, err);
+	output->recorder = NULL;
+	return written || output_failed(output, err);
+}
+
+bool record_output_write(struct record_output *output, const struct profile *profile,
+			 const struct export_options *options, u64 *size, struct err *err)
+{
+	return output->exporter ? write_export(output, profile, options, size, err) :
+				  close_recording(output, size, err);
 }

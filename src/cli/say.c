@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/utf8.h"
+#include "base/text.h"
 
 static struct {
 	bool quiet;
@@ -141,20 +141,9 @@ void say_status(const char *line)
 
 void say_foreign(struct out *out, const char *text, size_t length)
 {
-	while (length) {
-		u32 size = utf8_length(text, length);
+	struct str safe = { 0 };
 
-		if (size == 0) {
-			outf(out, "\\x%02x", (u8)*text);
-			size = 1;
-		} else if (size == 1 && ((u8)*text < 0x20 || *text == 0x7f)) {
-			outf(out, "\\x%02x", (u8)*text);
-		} else if (size == 2 && (u8)text[0] == 0xc2 && (u8)text[1] < 0xa0) {
-			outf(out, "\\u%04x", (u8)text[1]); /* C1: also moves cursors */
-		} else {
-			out_bytes(out, text, size);
-		}
-		text += size;
-		length -= size;
-	}
+	text_add_safe(&safe, text, length, 0);
+	out_bytes(out, safe.text, safe.length);
+	str_free(&safe);
 }

@@ -3,11 +3,7 @@
  *
  *	[process NAME (PID);][thread NAME (TID);]frame;frame;frame COUNT
  *
- *	label (path:line)    code of a runtime; without ":line" where the line is unknown
- *	label                a function of a runtime that is written in C
- *	symbol [native]      machine code
- *	symbol [kernel]
- *	[moving] ...         marks, see sample/marks.c
+ * A frame is its label (sample/label.h).
  *
  * COUNT is samples, or nanoseconds with options->weights (a stack that weighs nothing is
  * then no line).  The process stands there when there are several, the thread with
@@ -18,7 +14,7 @@
  * being built.  Lines are sorted by frames, so that the same profile gives the same bytes. */
 #include "base/cleanup.h"
 #include "export/exporter.h"
-#include "export/text.h"
+#include "sample/label.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,34 +34,6 @@ struct folding {
 	bool bad;
 };
 
-static void add_name(struct str *text, const struct names *names, u32 string)
-{
-	const struct name_string *name = &names->strings.at[string];
-
-	text_add_safe(text, name->text, name->length, ';');
-}
-
-static void add_frame(struct str *text, const struct names *names, u32 location)
-{
-	const struct name_location *at = &names->locations.at[location];
-	const struct name_function *function = &names->functions.at[at->function];
-	const char *language = names->strings.at[function->language].text;
-
-	if (function->name)
-		add_name(text, names, function->name);
-	else
-		str_add_text(text, "(unnamed)");
-	if (!strcmp(language, "native") || !strcmp(language, "kernel")) {
-		str_addf(text, " [%s]", language);
-	} else if (function->path && !(function->flags & FRAME_C)) {
-		str_add_text(text, " (");
-		add_name(text, names, function->path);
-		if (at->line)
-			str_addf(text, ":%u", at->line);
-		str_add_text(text, ")");
-	}
-}
-
 /* An outer stack's number is below its own (it was there first), so one pass will do. */
 static void fold_stacks(struct folding *f)
 {
@@ -76,7 +44,7 @@ static void fold_stacks(struct folding *f)
 	f->bad |= !text_of || !vec_grow(&f->stack_of, names->stacks.count);
 	for (u32 i = 0; i < names->locations.count && !f->bad; i++) {
 		str_clear(&text);
-		add_frame(&text, names, i);
+		label_location(&text, names, i, ';');
 		text_of[i] = names_string(&f->texts, text.text, text.length);
 		f->bad |= text.bad || f->texts.bad;
 	}
@@ -101,12 +69,12 @@ static u32 root_text(struct folding *f, u32 thread, bool with_thread)
 	str_clear(&text);
 	if (profile->processes.count > 1) {
 		str_add_text(&text, "process ");
-		add_name(&text, &profile->names, p->name);
+		label_string(&text, &profile->names, p->name, ';');
 		str_addf(&text, " (%u);", p->pid);
 	}
 	if (with_thread) {
 		str_add_text(&text, "thread ");
-		add_name(&text, &profile->names, t->name);
+		label_string(&text, &profile->names, t->name, ';');
 		str_addf(&text, " (%u);", t->tid);
 	}
 	u32 string = names_string(&f->texts, text.text, text.length);

@@ -17,7 +17,7 @@
 #include "export/deflate.h"
 #include "export/exporter.h"
 #include "export/html_data.h"
-#include "export/text.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>

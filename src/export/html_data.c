@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "export/text_table.h"
+#include "profile/preorder.h"
 
 #include <stdlib.h>
 
@@ -29,8 +30,7 @@ struct encoding {
 	const struct sink *sink;
 	struct text_table texts;
 	struct str buffer;
-	u32 *node_of;  /* by stack */
-	u32 *preorder; /* the stacks, stack 0 left out */
+	struct preorder order;
 	bool bad;
 };
 
@@ -78,37 +78,6 @@ static void put_functions(struct encoding *e)
 	PUT_COLUMN(e, names->locations, item->line);
 }
 
-/* Children in the order of their numbers, found by two links for each stack. */
-static bool order_stacks(struct encoding *e)
-{
-	const struct names *names = &e->profile->names;
-	const struct name_stack *stacks = names->stacks.at;
-	u32 count = names->stacks.count, ordered = 0;
-	AUTO_FREE u32 *child = calloc(count, sizeof *child);
-	AUTO_FREE u32 *sibling = calloc(count, sizeof *sibling);
-
-	e->node_of = calloc(count, sizeof *e->node_of);
-	e->preorder = calloc(count, sizeof *e->preorder);
-	if (!child || !sibling || !e->node_of || !e->preorder)
-		return false;
-	for (u32 i = count; i-- > 1;) {
-		sibling[i] = child[stacks[i].outer];
-		child[stacks[i].outer] = i;
-	}
-	for (u32 s = child[0]; s;) {
-		e->preorder[ordered++] = s;
-		e->node_of[s] = ordered;
-		if (child[s]) {
-			s = child[s];
-			continue;
-		}
-		while (s && !sibling[s])
-			s = stacks[s].outer;
-		s = sibling[s];
-	}
-	return true;
-}
-
 static void put_nodes(struct encoding *e)
 {
 	const struct name_stack *stacks = e->profile->names.stacks.at;
@@ -116,11 +85,11 @@ static void put_nodes(struct encoding *e)
 
 	put(e, count);
 	for (u32 i = 0; i < count; i++) {
-		put(e, depth + 1 - stacks[e->preorder[i]].depth);
-		depth = stacks[e->preorder[i]].depth;
+		put(e, depth + 1 - stacks[e->order.stack_of[i]].depth);
+		depth = stacks[e->order.stack_of[i]].depth;
 	}
 	for (u32 i = 0; i < count; i++)
-		put(e, stacks[e->preorder[i]].location);
+		put(e, stacks[e->order.stack_of[i]].location);
 }
 
 static int compare_entries(const void *a, const void *b, void *encoding)
@@ -131,7 +100,9 @@ static int compare_entries(const void *a, const void *b, void *encoding)
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	return e->node_of[x->stack] < e->node_of[y->stack] ? -1 : 1; /* equal ones are one entry */
+	return e->order.node_of[x->stack] < e->order.node_of[y->stack] ?
+		       -1 :
+		       1; /* equal ones are one entry */
 }
 
 static void put_threads(struct encoding *e)
@@ -173,8 +144,8 @@ static void put_entries(struct encoding *e)
 	for (u32 i = 0, before = 0; i < count; i++) {
 		if (i && sorted[i]->thread != sorted[i - 1]->thread)
 			before = 0;
-		put(e, e->node_of[sorted[i]->stack] - before);
-		before = e->node_of[sorted[i]->stack];
+		put(e, e->order.node_of[sorted[i]->stack] - before);
+		before = e->order.node_of[sorted[i]->stack];
 	}
 	for (u32 i = 0; i < count; i++)
 		put(e, sorted[i]->count);
@@ -203,7 +174,7 @@ bool html_encode(const struct profile *profile, const struct sink *sink)
 	struct encoding e = { .profile = profile, .sink = sink };
 
 	e.bad = !profile->names.stacks.count || !text_table_init(&e.texts, &profile->names) ||
-		!order_stacks(&e);
+		!preorder_make(&e.order, &profile->names);
 	if (!e.bad) {
 		put_functions(&e);
 		put_nodes(&e);
@@ -214,7 +185,6 @@ bool html_encode(const struct profile *profile, const struct sink *sink)
 	}
 	text_table_free(&e.texts);
 	str_free(&e.buffer);
-	free(e.node_of);
-	free(e.preorder);
+	preorder_free(&e.order);
 	return !e.bad;
 }

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "export/proto.h"
-#include "export/text.h"
+#include "base/text.h"
 #include "export/text_table.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * text_table.c - see text_table.h. */
 #include "export/text_table.h"
 
-#include "export/text.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 

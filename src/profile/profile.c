@@ -65,6 +65,8 @@ void profile_free(struct profile *profile)
 	vec_free(&profile->threads);
 	vec_free(&profile->entries);
 	vec_free(&profile->mappings);
+	vec_free(&profile->sources);
+	timeline_free(&profile->timeline);
 	table_free(&profile->process_table);
 	table_free(&profile->thread_table);
 	table_free(&profile->entry_table);
@@ -190,26 +192,27 @@ static u32 find_or_add_entry(struct profile *profile, u32 thread, u32 stack)
 	return keep(profile, &profile->entry_table, hash, &profile->entries.count, pushed);
 }
 
-void profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags)
+u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags)
 {
 	if (thread >= profile->threads.count)
-		return;
+		return PROFILE_NONE;
 	u32 number = find_or_add_entry(profile, thread, stack);
 	if (number == PROFILE_NONE)
-		return;
+		return PROFILE_NONE;
 	struct profile_entry *entry = &profile->entries.at[number];
 	struct profile_thread *owner = &profile->threads.at[thread];
 	entry->count++;
 	if (!(flags & SAMPLE_UNPAID)) {
 		entry->weight += weight;
-		return;
+		return number;
 	}
 	if (!entry->unpaid && !vec_push(&owner->unpaid, number)) {
 		profile->bad = true; /* it will not be paid: its share goes to the others */
-		return;
+		return number;
 	}
 	entry->unpaid++;
 	owner->unpaid_samples++;
+	return number;
 }
 
 /* Each entry gets the difference of two rounded-down running sums, so the parts sum to the whole
@@ -233,6 +236,14 @@ bool profile_share(struct profile *profile, u32 thread, u64 weight)
 	vec_clear(&owner->unpaid);
 	owner->unpaid_samples = 0;
 	return true;
+}
+
+u32 profile_source(const struct profile *profile, u32 path)
+{
+	for (u32 i = 0; i < profile->sources.count; i++)
+		if (profile->sources.at[i].path == path)
+			return profile->sources.at[i].text;
+	return 0;
 }
 
 u64 profile_total_count(const struct profile *profile)

@@ -11,6 +11,7 @@
 #pragma once
 #include "base/table.h"
 #include "base/vec.h"
+#include "profile/timeline.h"
 #include "sample/names.h"
 #include "sample/quality.h"
 #include "sample/sample.h"
@@ -49,13 +50,20 @@ struct profile_mapping {
 	u32 build_id; /* string, hex; 0: none */
 };
 
+/* A file of source, as it was when it was recorded. */
+struct profile_source {
+	u32 path, text; /* strings */
+};
+
 struct profile {
 	struct names names;
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
 	VEC(struct profile_entry) entries;
 	VEC(struct profile_mapping) mappings;
+	VEC(struct profile_source) sources; /* each path once; only with --with-source */
 	struct table process_table, thread_table, entry_table;
+	struct timeline timeline; /* of the entries; empty unless cells_most is set */
 	struct quality quality;
 	const char *mode; /* "cpu", "wall", "gvl" */
 	u32 hz;
@@ -73,9 +81,12 @@ u32 profile_process(struct profile *profile, u32 pid, u64 start_time, const char
  * again.  `life` is a number that differs when it was another thread.  One that is renamed keeps its row, and
  * the last name given stands; NULL or "" changes none. */
 u32 profile_thread(struct profile *profile, u32 process, u32 tid, u32 life, const char *name);
-/* Counts one sample. With SAMPLE_UNPAID in `flags` the weight comes by profile_share(). */
-void profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags);
+/* Counts one sample. With SAMPLE_UNPAID in `flags` the weight comes by profile_share(). Gives the
+ * entry, for timeline_add(). */
+u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */
 bool profile_share(struct profile *profile, u32 thread, u64 weight);
+/* The text of the file at `path` (a string); 0: it was not recorded. */
+u32 profile_source(const struct profile *profile, u32 path);
 u64 profile_total_count(const struct profile *profile);
 u64 profile_total_weight(const struct profile *profile);

@@ -25,6 +25,8 @@ struct session {
 	struct run *run;
 	struct profile profile;
 	struct naming *naming;
+	struct recorder *recorder; /* borrowed; NULL: none */
+	u64 begin_ns;
 	u64 own_cpu_ns; /* before the session */
 	char title[512];
 	/* what the last sample was of: most samples follow one of the same process and thread */
@@ -144,6 +146,8 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 
 	if (sample->kind == SAMPLE_SHARE) {
 		profile_share(&session->profile, thread, sample->weight);
+		if (session->recorder)
+			recorder_share(session->recorder, thread, sample->weight);
 		return;
 	}
 	u32 *last = last_stack_of(session, thread);
@@ -153,7 +157,13 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 	}
 	if (!(sample->flags & SAMPLE_REPEATED))
 		*last = naming_stack(session->naming, sample, source);
-	profile_add(&session->profile, thread, *last, sample->weight, sample->flags);
+	u32 entry = profile_add(&session->profile, thread, *last, sample->weight, sample->flags);
+	timeline_add(&session->profile.timeline, sample->time_ns - session->begin_ns, entry);
+	if (!session->recorder)
+		return;
+	recorder_sample(session->recorder, thread, *last, sample);
+	if (recorder_is_due(session->recorder, sample->time_ns))
+		recorder_write(session->recorder, sample->time_ns);
 }
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -179,6 +189,8 @@ static struct session *session_new(const struct session_options *options, struct
 		return NULL;
 	}
 	session->own_cpu_ns = clock_own_cpu_ns();
+	session->begin_ns = clock_now_ns();
+	session->profile.timeline.cells_most = options->timeline_cells;
 	session->profile.mode = mode_text(options->run.mode);
 	session->profile.hz = options->run.hz;
 	session->profile.start_unix_ns = clock_read_ns(CLOCK_REALTIME);
@@ -217,7 +229,18 @@ struct session *session_start(const struct session_options *options, struct err 
 
 bool session_run(struct session *session, u64 until_ns, struct err *err)
 {
-	return session->engine->pump(session->run, until_ns, on_sample, session, err);
+	bool going = session->engine->pump(session->run, until_ns, on_sample, session, err);
+	u64 now_ns = clock_now_ns();
+
+	session_profile(session); /* the ledger of this moment */
+	if (session->recorder && recorder_is_due(session->recorder, now_ns))
+		recorder_write(session->recorder, now_ns);
+	return going;
+}
+
+void session_record(struct session *session, struct recorder *recorder)
+{
+	session->recorder = recorder;
 }
 
 const struct profile *session_profile(struct session *session)

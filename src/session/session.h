@@ -3,6 +3,7 @@
 #pragma once
 #include "engines/engine.h"
 #include "profile/profile.h"
+#include "profile/recorder.h"
 
 struct session; /* opaque */
 
@@ -14,6 +15,7 @@ struct session_options {
 	 * a process without a runtime is then no error but not started yet. */
 	bool spawned;
 	const char *command; /* how sonde was called, for the profile; NULL: not known; borrowed */
+	u32 timeline_cells;  /* 0: when a sample was taken is not kept (profile/timeline.h) */
 };
 
 struct session *session_start(const struct session_options *options, struct err *err);
@@ -21,6 +23,9 @@ struct session *session_start(const struct session_options *options, struct err 
 bool session_run(struct session *session, u64 until_ns, struct err *err);
 /* The profile so far; valid until session_free. Quality is up to date. */
 const struct profile *session_profile(struct session *session);
+/* What is sampled from now on goes to the recorder too, which is borrowed: after session_free() it
+ * has no profile any more. */
+void session_record(struct session *session, struct recorder *recorder);
 /* The threads that a filter was asked about, `room` at the most; how many there were. */
 u32 session_seen(const struct session *session, struct engine_thread *out, u32 room);
 /* Is the first process stopped now, by a signal or a debugger? */

@@ -13,6 +13,7 @@ build   ninja-build       ninja
 build   pkg-config        pkg-config
 build   python3           python3
 build   libxxhash-dev
+build   libzstd-dev
 build   zlib1g-dev
 demo    ruby              ruby
 test    ruby              ruby3.1

@@ -16,7 +16,9 @@ static void format_by_option_then_by_name(void **state)
 	static const struct {
 		const char *path, *format, *wanted;
 	} rows[] = {
-		{ NULL, NULL, "html" },
+		{ NULL, NULL, "sonde" },
+		{ "x.sonde", NULL, "sonde" },
+		{ "x.html", "sonde", "sonde" },
 		{ "x.html", NULL, "html" },
 		{ "x.folded", NULL, "folded" },
 		{ "x.pb.gz", NULL, "pprof" },
@@ -34,7 +36,7 @@ static void format_by_option_then_by_name(void **state)
 		struct err err = { 0 };
 
 		assert_true(record_output_choose(&output, rows[i].path, rows[i].format, &err));
-		assert_string_equal(output.exporter->name, rows[i].wanted);
+		assert_string_equal(record_output_format(&output), rows[i].wanted);
 		assert_int_equal(output.chosen, rows[i].path != NULL);
 	}
 }

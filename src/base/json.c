@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * json.c - see json.h.  Containers nest 63 deep at the most, by construction of the callers. */
-#include "cli/json.h"
+#include "base/json.h"
 
 #include <string.h>
 
-#include "cli/utf8.h"
+#include "base/utf8.h"
 
 static void write_string(struct out *out, const char *text, size_t length)
 {

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * text.c - see text.h. */
-#include "export/text.h"
+#include "base/text.h"
 
 #include <string.h>
 
-/* The bytes of the character at `at`, 0 when it is not UTF-8 (RFC 3629: no overlong forms, no
- * surrogates, nothing above U+10FFFF). */
-static u32 utf8_length(const u8 *at, size_t left, u32 *code)
-{
-	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	u32 length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+#include "base/utf8.h"
 
-	if (!length || length > left || at[0] > 0xf4)
-		return 0;
-	*code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
-	for (u32 i = 1; i < length; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		*code = *code << 6 | (at[i] & 0x3f);
-	}
-	bool surrogate = *code >= 0xd800 && *code <= 0xdfff;
-	return *code < least[length] || *code > 0x10ffff || surrogate ? 0 : length;
+/* The character of a well-formed sequence. */
+static u32 code_of(const u8 *at, u32 length)
+{
+	u32 code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
+
+	for (u32 i = 1; i < length; i++)
+		code = code << 6 | (at[i] & 0x3f);
+	return code;
 }
 
 static bool is_plain(u32 code, char separator)
@@ -39,10 +32,10 @@ void text_add_safe(struct str *out, const char *bytes, size_t length, char separ
 	const u8 *at = (const u8 *)(length ? bytes : ""), *end = at + length, *plain = at;
 
 	while (at < end) {
-		u32 code = 0, size = utf8_length(at, (size_t)(end - at), &code);
+		u32 size = utf8_length((const char *)at, (size_t)(end - at));
 		bool is_escape = *at == '\\' && at + 1 < end && (at[1] == 'x' || at[1] == 'n');
 
-		if (size && is_plain(code, separator) && !is_escape) {
+		if (size && is_plain(code_of(at, size), separator) && !is_escape) {
 			at += size;
 			continue;
 		}

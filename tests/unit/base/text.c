@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "export/built.h"
-#include "export/text.h"
+#include "base/text.h"
 
 static void each_kind_of_byte(void **state)
 {

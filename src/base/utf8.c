@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * utf8.c - see utf8.h. */
-#include "cli/utf8.h"
+#include "base/utf8.h"
 
 /* First byte, number of bytes, and the range of the second, which is where the overlong forms,
  * the surrogates and what is past U+10FFFF differ from the rest. */

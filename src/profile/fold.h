@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fold.h - a profile's stacks as a tree of functions or of lines, with what they weigh.
+ *
+ * Locations with the same key are one frame: every line of a function, or every address of a line.
+ * Weights are those of the profile: nanoseconds, or samples where it has no other (fold_unit). */
+#pragma once
+#include "profile/preorder.h"
+#include "profile/profile.h"
+
+enum fold_by { FOLD_FUNCTIONS, FOLD_LINES, FOLD_LANGUAGES };
+
+struct fold_value {
+	u64 self, total;                 /* weight */
+	u64 self_samples, total_samples; /* how many looks that is */
+};
+
+struct fold {
+	struct names tree;       /* stacks alone; a stack's location is a key */
+	struct fold_value *node; /* by stack of the tree; [0]: all */
+	u32 keys;                /* numbers below this: functions, locations or strings */
+	struct fold_value *row;  /* by key; recursion counts once in `total` */
+	bool by_samples;         /* the weights are samples */
+};
+
+/* Of `threads`, a flag for each thread of the profile; NULL: of all. False when out of memory. */
+bool fold_make(struct fold *fold, const struct profile *profile, enum fold_by by,
+	       const bool *threads);
+void fold_free(struct fold *fold);
+/* "CPU time", "time", "samples": what the weights are, for people. */
+const char *fold_unit(const struct profile *profile);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * label.c - see label.h. */
+#include "sample/label.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+void label_string(struct str *out, const struct names *names, u32 string, char separator)
+{
+	const struct name_string *name = &names->strings.at[string];
+
+	text_add_safe(out, name->text, name->length, separator);
+}
+
+static void add_label(struct str *out, const struct names *names, u32 number, u32 line,
+		      char separator)
+{
+	const struct name_function *function = &names->functions.at[number];
+	const char *language = names->strings.at[function->language].text;
+
+	if (function->name)
+		label_string(out, names, function->name, separator);
+	else
+		str_add_text(out, "(unnamed)");
+	if (!strcmp(language, "native") || !strcmp(language, "kernel")) {
+		str_addf(out, " [%s]", language);
+	} else if (function->path && !(function->flags & FRAME_C)) {
+		str_add_text(out, " (");
+		label_string(out, names, function->path, separator);
+		if (line)
+			str_addf(out, ":%u", line);
+		str_add_text(out, ")");
+	}
+}
+
+void label_location(struct str *out, const struct names *names, u32 location, char separator)
+{
+	const struct name_location *at = &names->locations.at[location];
+
+	add_label(out, names, at->function, at->line, separator);
+}
+
+void label_function(struct str *out, const struct names *names, u32 function, char separator)
+{
+	add_label(out, names, function, names->functions.at[function].first_line, separator);
+}
