@@ -23,7 +23,8 @@ from rows import REGISTRY, Figure, Run, Skip
 from sonde import Sonde
 
 TREE = Path(__file__).resolve().parents[2]
-MODULES = ("rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world")
+MODULES = ("rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
+           "rows_recording")
 WIDTHS = (16, 9, 34, 26)
 
 
