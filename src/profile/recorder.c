@@ -23,7 +23,7 @@ enum {
 	ROWS_MAX = 1 << 18, /* a block's samples: a reader holds one block */
 	PACK_LEAST = 256,   /* bytes: less is not worth a frame */
 	PACK_LEVEL = 3,
-	UNITS_PER_PERIOD = 64,
+	UNITS_PER_PERIOD = 20, /* so that what is between two samples is one byte */
 	RESERVE_BLOCKS = 4,
 	RESERVE_LEAST = 64 * 1024,
 };
@@ -39,8 +39,10 @@ struct recorder {
 	u64 begin_ns, due_ns, unit_ns;
 	VEC(struct recorded_sample) samples;
 	VEC(struct recorded_share) shares;
+	VEC(struct recorded_leaf) leaves;
+	VEC(u32) leaf_of; /* by stack: its leaf + 1, or 0 */
 	/* rows that the file has */
-	u32 strings, functions, locations, stacks, mappings, sources;
+	u32 strings, functions, locations, stacks, mappings, sources, leaves_written;
 	struct written_names processes, threads;
 	VEC(u64) quality;
 	u64 info;                  /* hash of what it says of itself */
@@ -260,6 +262,7 @@ static void put_names(struct recorder *recorder)
 	PUT_NEW(recorder, SECTION_FUNCTIONS, &names->functions, &recorder->functions);
 	PUT_NEW(recorder, SECTION_LOCATIONS, &names->locations, &recorder->locations);
 	PUT_NEW(recorder, SECTION_STACKS, &names->stacks, &recorder->stacks);
+	PUT_NEW(recorder, SECTION_LEAVES, &recorder->leaves, &recorder->leaves_written);
 	PUT_NEW(recorder, SECTION_SOURCES, &recorder->profile->sources, &recorder->sources);
 }
 
@@ -318,7 +321,7 @@ static u64 info_hash(const struct profile *profile)
 	return title ^ table_hash(profile->quality.warning, strlen(profile->quality.warning)) * 3;
 }
 
-/* A power of two, so that a period is some 64 to 128 of them. */
+/* A power of two, so that a period is 20 to 40 of them. */
 static u64 unit_for(u32 hz)
 {
 	u64 unit = 1;
@@ -375,6 +378,26 @@ bool recorder_begin(struct recorder *recorder, const struct profile *profile, st
 	return recorder_check(recorder, err);
 }
 
+static u32 leaf_of(struct recorder *recorder, u32 stack)
+{
+	u32 had = recorder->leaf_of.count;
+
+	if (stack >= had) {
+		if (!vec_grow(&recorder->leaf_of, stack + 1)) {
+			fail(recorder, ENOMEM);
+			return 0;
+		}
+		memset(recorder->leaf_of.at + had, 0, (stack + 1 - had) * sizeof(u32));
+		recorder->leaf_of.count = stack + 1;
+	}
+	u32 *leaf = &recorder->leaf_of.at[stack];
+	if (!*leaf && vec_push(&recorder->leaves, (struct recorded_leaf){ stack }))
+		*leaf = recorder->leaves.count;
+	else if (!*leaf)
+		fail(recorder, ENOMEM);
+	return *leaf ? *leaf - 1 : 0;
+}
+
 void recorder_sample(struct recorder *recorder, u32 thread, u32 stack, const struct sample *sample)
 {
 	bool paid = !(sample->flags & SAMPLE_UNPAID);
@@ -382,7 +405,7 @@ void recorder_sample(struct recorder *recorder, u32 thread, u32 stack, const str
 	struct recorded_sample row = { .time = since / recorder->unit_ns,
 				       .weight = paid ? sample->weight : 0,
 				       .thread = thread,
-				       .stack = stack,
+				       .leaf = leaf_of(recorder, stack),
 				       .kind = sample->kind,
 				       .flags = sample->flags };
 
@@ -448,6 +471,8 @@ static void recorder_free(struct recorder *recorder)
 {
 	vec_free(&recorder->samples);
 	vec_free(&recorder->shares);
+	vec_free(&recorder->leaves);
+	vec_free(&recorder->leaf_of);
 	vec_free(&recorder->processes.names);
 	vec_free(&recorder->threads.names);
 	vec_free(&recorder->quality);

@@ -31,7 +31,7 @@ struct reading {
 	recording_fn *each;
 	void *arg;
 	u64 unit_ns;
-	struct number_map strings, functions, locations, stacks, processes, threads;
+	struct number_map strings, functions, locations, stacks, leaves, processes, threads;
 	VEC(struct waiting) waiting; /* by thread of the profile */
 	VEC(u32) ledger;             /* our field for one of the file, or NO_FIELD */
 	VEC(u8) rows;
@@ -179,6 +179,19 @@ static bool get_stacks(struct reading *reading, struct section *section)
 	return true;
 }
 
+static bool get_leaves(struct reading *reading, struct section *section)
+{
+	struct recorded_leaf *rows = section->rows;
+
+	for (u32 i = 0; i < section->count; i++) {
+		bool known = is_mapped(&reading->stacks, rows[i].stack);
+		u32 stack = known ? reading->stacks.to.at[rows[i].stack] : PROFILE_NONE;
+		if (!map_set(reading, &reading->leaves, section->first + i, stack, PROFILE_NONE))
+			return false;
+	}
+	return true;
+}
+
 static const char *text_of(const struct reading *reading, u32 string)
 {
 	return reading->profile->names.strings.at[mapped(&reading->strings, string)].text;
@@ -274,7 +287,7 @@ static void hand_out(struct reading *reading, const struct recorded_sample *row,
 	struct recording_sample sample = { .time_ns = row->time * reading->unit_ns,
 					   .weight = weight,
 					   .thread = row->thread,
-					   .stack = row->stack,
+					   .stack = row->leaf,
 					   .kind = row->kind,
 					   .flags = row->flags & ~SAMPLE_UNPAID };
 
@@ -287,13 +300,12 @@ static void hand_out(struct reading *reading, const struct recorded_sample *row,
 /* Numbers become the profile's. */
 static void take_sample(struct reading *reading, struct recorded_sample *row)
 {
-	if (!is_mapped(&reading->threads, row->thread) ||
-	    !is_mapped(&reading->stacks, row->stack)) {
+	if (!is_mapped(&reading->threads, row->thread) || !is_mapped(&reading->leaves, row->leaf)) {
 		reading->state->bad_samples++;
 		return;
 	}
 	row->thread = reading->threads.to.at[row->thread];
-	row->stack = reading->stacks.to.at[row->stack];
+	row->leaf = reading->leaves.to.at[row->leaf]; /* its stack, from here on */
 	if (!(row->flags & SAMPLE_UNPAID)) {
 		hand_out(reading, row, row->weight);
 		return;
@@ -369,6 +381,7 @@ static get_fn *const getters[SECTION_COUNT] = {
 	[SECTION_LOCATIONS] = get_locations, [SECTION_STACKS] = get_stacks,
 	[SECTION_PROCESSES] = get_processes, [SECTION_THREADS] = get_threads,
 	[SECTION_MAPPINGS] = get_mappings,   [SECTION_SOURCES] = get_sources,
+	[SECTION_LEAVES] = get_leaves,
 };
 
 /* Samples and shares of a chunk belong together: a share is of the samples before it. */
@@ -518,7 +531,8 @@ static void reading_free(struct reading *reading)
 {
 	struct number_map *const maps[] = { &reading->strings,   &reading->functions,
 					    &reading->locations, &reading->stacks,
-					    &reading->processes, &reading->threads };
+					    &reading->leaves,    &reading->processes,
+					    &reading->threads };
 
 	for (u32 i = 0; i < COUNT_OF(maps); i++)
 		vec_free(&maps[i]->to);

@@ -61,6 +61,7 @@ enum recording_section {
 	SECTION_SHARES,
 	SECTION_QUALITY,
 	SECTION_SOURCES,
+	SECTION_LEAVES, /* the stacks that samples have, in the order of their first */
 	SECTION_COUNT,
 };
 
@@ -95,10 +96,15 @@ struct recorded_thread {
 	u32 number, process, tid, name;
 };
 
+struct recorded_leaf {
+	u32 stack;
+};
+
 struct recorded_sample {
 	u64 time;   /* units of the file since its start */
 	u64 weight; /* nanoseconds; 0 with SAMPLE_UNPAID */
-	u32 thread, stack;
+	u32 thread;
+	u32 leaf;        /* what is sampled often is sampled early: a small number */
 	u16 kind, flags; /* enum sample_kind, enum sample_flags */
 };
 

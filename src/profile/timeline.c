@@ -7,26 +7,73 @@
 
 #include <stdlib.h>
 
-enum { SLOT_NS_LEAST = 1 << 20 }; /* a millisecond */
+enum {
+	SLOT_NS_LEAST = 1 << 20, /* a millisecond */
+	DIGIT_BITS = 11,
+};
 
-static int by_slot_and_entry(const void *a, const void *b)
+static u64 key_of(const struct timeline_cell *cell)
 {
-	const struct timeline_cell *x = a, *y = b;
-	u64 left = (u64)x->slot << 32 | x->entry, right = (u64)y->slot << 32 | y->entry;
+	return (u64)cell->slot << 32 | cell->entry;
+}
 
-	return left < right ? -1 : left > right;
+/* One pass of a radix sort: stable, by one digit of the key. */
+static void sort_by_digit(const struct timeline_cell *from, struct timeline_cell *to, u32 count,
+			  u32 shift)
+{
+	u32 begin[1 << DIGIT_BITS] = { 0 };
+
+	for (u32 i = 0; i < count; i++)
+		begin[key_of(&from[i]) >> shift & (COUNT_OF(begin) - 1)]++;
+	for (u32 digit = 0, sum = 0; digit < COUNT_OF(begin); digit++) {
+		u32 here = begin[digit];
+		begin[digit] = sum;
+		sum += here;
+	}
+	for (u32 i = 0; i < count; i++)
+		to[begin[key_of(&from[i]) >> shift & (COUNT_OF(begin) - 1)]++] = from[i];
+}
+
+/* By the digits in which keys differ at all. False when out of memory. */
+static bool sort(struct timeline *timeline)
+{
+	u32 count = timeline->cells.count;
+	struct timeline_cell *from = timeline->cells.at;
+	struct timeline_cell *to = reallocarray(NULL, timeline->cells.room, sizeof *to);
+	u64 all = UINT64_MAX, any = 0;
+
+	if (!to)
+		return false;
+	for (u32 i = 0; i < count; i++) {
+		all &= key_of(&from[i]);
+		any |= key_of(&from[i]);
+	}
+	for (u32 shift = 0; shift < 64; shift += DIGIT_BITS) {
+		if (!((all ^ any) >> shift & ((1u << DIGIT_BITS) - 1)))
+			continue;
+		sort_by_digit(from, to, count, shift);
+		struct timeline_cell *sorted = to;
+		to = from;
+		from = sorted;
+	}
+	timeline->cells.at = from;
+	free(to);
+	return true;
 }
 
 void timeline_settle(struct timeline *timeline)
 {
-	struct timeline_cell *cells = timeline->cells.at;
 	u32 kept = 0;
 
 	if (timeline->settled == timeline->cells.count)
 		return;
-	qsort(cells, timeline->cells.count, sizeof *cells, by_slot_and_entry);
+	if (!sort(timeline)) {
+		timeline->bad = true;
+		return;
+	}
+	struct timeline_cell *cells = timeline->cells.at;
 	for (u32 i = 1; i < timeline->cells.count; i++) {
-		if (by_slot_and_entry(&cells[kept], &cells[i]) == 0)
+		if (key_of(&cells[kept]) == key_of(&cells[i]))
 			cells[kept].count += cells[i].count;
 		else
 			cells[++kept] = cells[i];
@@ -47,13 +94,13 @@ static void widen(struct timeline *timeline)
 static void make_room(struct timeline *timeline)
 {
 	timeline_settle(timeline);
-	while (timeline->cells.count > timeline->cells_most / 2)
+	while (!timeline->bad && timeline->cells.count > timeline->cells_most / 2)
 		widen(timeline);
 }
 
 void timeline_add(struct timeline *timeline, u64 time_ns, u32 entry)
 {
-	if (!timeline->cells_most || entry == UINT32_MAX)
+	if (!timeline->cells_most || entry == UINT32_MAX || timeline->bad)
 		return;
 	if (!timeline->slot_ns)
 		timeline->slot_ns = SLOT_NS_LEAST;
@@ -86,7 +133,7 @@ u32 timeline_slots(const struct timeline *timeline)
 void timeline_narrow(struct timeline *timeline, u32 slots_most)
 {
 	timeline_settle(timeline);
-	while (timeline_slots(timeline) > slots_most)
+	while (!timeline->bad && timeline_slots(timeline) > slots_most)
 		widen(timeline);
 }
 
