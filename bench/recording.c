@@ -73,7 +73,8 @@ static bool record(struct made *made, const char *path, u64 samples, struct err 
 	for (u64 i = 0; i < samples;) {
 		now += period / 2 + rng_below(&made->rng, period);
 		for (u32 t = 0; t < made->threads && i < samples; t++, i++) {
-			struct sample sample = { .time_ns = now + t * 5000, .flags = SAMPLE_UNPAID };
+			struct sample sample = { .time_ns = now + t * 5000,
+						 .flags = SAMPLE_UNPAID };
 			recorder_sample(recorder, t, random_stack(made), &sample);
 			if (i / made->threads % SHARE_EVERY == 0)
 				recorder_share(recorder, t, period * SHARE_EVERY - i % 1000);
@@ -129,8 +130,7 @@ int main(int argc, char **argv)
 	printf("samples %llu nodes %u bytes %llu per_sample_milli %llu write_ms %llu read_ms %llu "
 	       "peak_kb %ld\n",
 	       (unsigned long long)profile_total_count(&read), nodes,
-	       (unsigned long long)file.st_size,
-	       (unsigned long long)file.st_size * 1000 / samples,
+	       (unsigned long long)file.st_size, (unsigned long long)file.st_size * 1000 / samples,
 	       (unsigned long long)(wrote - begin) / 1000000,
 	       (unsigned long long)(done - reading) / 1000000, usage.ru_maxrss);
 	profile_free(&read);

@@ -59,10 +59,9 @@ int main(int argc, char **argv)
 		fputs("usage: witness PID FILE COUNTER [HZ]\n", stderr);
 		return 2;
 	}
-	struct session_options options = {
-		.pid = (u32)atoi(argv[1]),
-		.run = { .hz = argc > 4 ? (u32)atoi(argv[4]) : 99, .pause = PAUSE_AUTO }
-	};
+	struct session_options options = { .pid = (u32)atoi(argv[1]),
+					   .run = { .hz = argc > 4 ? (u32)atoi(argv[4]) : 99,
+						    .pause = PAUSE_AUTO } };
 	struct recorder *recorder = recorder_open(argv[2], &err);
 	struct session *session = recorder ? session_start(&options, &err) : NULL;
 	if (!session || !map_counter(argv[3]) ||
