@@ -39,7 +39,7 @@ struct record_options {
 	u64 duration_ns; /* 0: no end */
 	const char *output, *format, *engine, *thread, *tape_dir, *quality;
 	u32 pause, mode; /* enum engine_pause, enum engine_mode */
-	bool threads, weights, quiet, no_children, keep_root;
+	bool threads, weights, with_source, quiet, no_children, keep_root;
 };
 
 static const struct record_options defaults = {
@@ -74,6 +74,8 @@ static const struct option_row rows[] = {
 	  .text = "\"thread NAME (TID)\" at the root of each stack" },
 	{ 0, "weights", NULL, OPTION_FLAG, AT(weights),
 	  .text = "nanoseconds instead of counts, in formats that hold one number" },
+	{ 0, "with-source", NULL, OPTION_FLAG, AT(with_source),
+	  .text = "keep the text of the source files too, for the page" },
 	{ 0, "no-children", NULL, OPTION_FLAG, AT(no_children),
 	  .text = "only this process, not those that it starts" },
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, AT(engine), .list = engine_list,
@@ -198,6 +200,7 @@ static bool attach(struct recording *r, struct err *err)
 		.engine = given->engine,
 		.spawned = r->command != NULL,
 		.command = r->line.text,
+		.with_source = given->with_source,
 		.timeline_cells = r->output.exporter ? TIMELINE_CELLS : 0,
 		.run = {
 			.hz = given->hz,

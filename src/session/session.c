@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "elf/image.h"
 #include "session/naming.h"
+#include "session/sources.h"
 #include "target/target.h"
 
 #define LOG_DOMAIN LOG_session
@@ -26,6 +27,8 @@ struct session {
 	struct profile profile;
 	struct naming *naming;
 	struct recorder *recorder; /* borrowed; NULL: none */
+	bool with_source;
+	struct sources sources;
 	u64 begin_ns;
 	u64 own_cpu_ns; /* before the session */
 	char title[512];
@@ -190,6 +193,7 @@ static struct session *session_new(const struct session_options *options, struct
 	}
 	session->own_cpu_ns = clock_own_cpu_ns();
 	session->begin_ns = clock_now_ns();
+	session->with_source = options->with_source;
 	session->profile.timeline.cells_most = options->timeline_cells;
 	session->profile.mode = mode_text(options->run.mode);
 	session->profile.hz = options->run.hz;
@@ -233,6 +237,8 @@ bool session_run(struct session *session, u64 until_ns, struct err *err)
 	u64 now_ns = clock_now_ns();
 
 	session_profile(session); /* the ledger of this moment */
+	if (session->with_source)
+		sources_read(&session->sources, &session->profile, &session->target);
 	if (session->recorder && recorder_is_due(session->recorder, now_ns))
 		recorder_write(session->recorder, now_ns);
 	return going;
@@ -275,6 +281,7 @@ void session_free(struct session *session)
 		target_close(&session->target);
 	naming_free(session->naming);
 	profile_free(&session->profile);
+	sources_free(&session->sources);
 	vec_free(&session->last_stacks);
 	free(session);
 }

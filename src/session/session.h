@@ -15,6 +15,7 @@ struct session_options {
 	 * a process without a runtime is then no error but not started yet. */
 	bool spawned;
 	const char *command; /* how sonde was called, for the profile; NULL: not known; borrowed */
+	bool with_source;    /* keep the text of the files that samples are in */
 	u32 timeline_cells;  /* 0: when a sample was taken is not kept (profile/timeline.h) */
 };
 

@@ -32,6 +32,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -113,16 +114,29 @@ static int open_below(int root, const char *path, const struct mapping *mapping)
 	return handle < 0 ? -1 : open_checked(handle, mapping);
 }
 
+/* Where the target's root is, as we see it: a prefix of the paths that /proc gives; "" when it is
+ * not known. */
+static void read_root(const struct target *target, char prefix[static PROC_TEXT_MAX])
+{
+	ssize_t length = readlinkat(target->proc_fd, "root", prefix, PROC_TEXT_MAX - 1);
+
+	prefix[length > 0 ? length : 0] = 0;
+}
+
+static int open_root(const struct target *target)
+{
+	return openat(target->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static int open_path(const struct target *target, const struct mapping *mapping)
 {
 	const char *path = mapping_path(target, mapping);
 	char prefix[PROC_TEXT_MAX], marked[PROC_TEXT_MAX + 16];
-	ssize_t length = readlinkat(target->proc_fd, "root", prefix, sizeof prefix - 1);
-	AUTO_CLOSE int root = openat(target->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_CLOSE int root = open_root(target);
 
 	if (root < 0)
 		return -1;
-	prefix[length > 0 ? length : 0] = 0;
+	read_root(target, prefix);
 	path = proc_path_below(path, prefix);
 	int fd = open_below(root, path, mapping);
 	if (fd < 0 && mapping->deleted && strlen(path) < PROC_TEXT_MAX) {
@@ -217,4 +231,58 @@ struct image *target_open_image(const struct target *target, const struct mappin
 		return NULL;
 	}
 	return fd < 0 ? NULL : image_open(fd, path, err);
+}
+
+/* --- files that the program names -------------------------------------------------------- */
+
+/* A path as the target means it: from its working directory when it is not absolute. */
+static bool make_absolute(const struct target *target, const char *path,
+			  char out[static 2 * PROC_TEXT_MAX])
+{
+	char prefix[PROC_TEXT_MAX], directory[PROC_TEXT_MAX];
+
+	if (path[0] == '/')
+		return snprintf(out, 2 * PROC_TEXT_MAX, "%s", path) < 2 * PROC_TEXT_MAX;
+	ssize_t length = readlinkat(target->proc_fd, "cwd", directory, sizeof directory - 1);
+	if (length <= 0)
+		return false;
+	directory[length] = 0;
+	read_root(target, prefix);
+	return snprintf(out, 2 * PROC_TEXT_MAX, "%s/%s", proc_path_below(directory, prefix), path) <
+	       2 * PROC_TEXT_MAX;
+}
+
+/* The last of the four on a Uid or Gid line: what files are opened with. (The owner of /proc/PID is
+ * root for a program that changed its user.) */
+static bool read_id(const char *status, const char *line, u32 *out)
+{
+	const char *at = proc_status_field(status, line);
+
+	for (u32 i = 0; at && i < 4; i++)
+		*out = (u32)proc_decimal(&at), at += strspn(at, " \t");
+	return at != NULL;
+}
+
+int target_open_named(const struct target *target, const char *path)
+{
+	char absolute[2 * PROC_TEXT_MAX], status[PROC_STATUS_MAX];
+	u32 uid, gid;
+	AUTO_CLOSE int root = open_root(target);
+
+	if (root < 0 || proc_read(target->proc_fd, "status", status, sizeof status) < 0 ||
+	    !read_id(status, "Uid", &uid) || !read_id(status, "Gid", &gid) ||
+	    !make_absolute(target, path, absolute))
+		return -1;
+	/* setfsuid(2) takes CAP_DAC_* away for as long as it stands */
+	bool as_other = geteuid() == 0 && uid != 0;
+	if (as_other) {
+		setfsgid(gid);
+		setfsuid(uid);
+	}
+	int fd = open_below(root, absolute, NULL);
+	if (as_other) {
+		setfsuid(geteuid());
+		setfsgid(getegid());
+	}
+	return fd;
 }

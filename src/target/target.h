@@ -61,6 +61,10 @@ const char *mapping_path(const struct target *target, const struct mapping *mapp
  * inode checked.  Regular files only, never blocking.  The vDSO is read from memory. */
 struct image *target_open_image(const struct target *target, const struct mapping *mapping,
 				struct err *err);
+/* A regular file below the target's root that the program names: -1 when there is none.  The name
+ * is a foreign word, so the file is opened with the rights of the target's user alone: a program
+ * cannot have root read to it what it may not read itself. */
+int target_open_named(const struct target *target, const char *path);
 /* What to add to a linked address of the image whose file the mapping maps; false: none loads it. */
 bool target_load_bias(const struct target *target, const struct mapping *mapping,
 		      const struct image *image, u64 *bias);

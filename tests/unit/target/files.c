@@ -188,6 +188,67 @@ static void a_mapping_that_has_gone_is_said_to_be_gone(void **state)
 	end_fixture(&fixture);
 }
 
+/* --- files that the program names -------------------------------------------------------- */
+
+static void be_nobody_in_folder(struct child *child)
+{
+	if (chdir(folder) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
+		_exit(103);
+	child_say(child, 'r');
+	child_wait(child);
+}
+
+static void write_file(const char *name, mode_t mode)
+{
+	int fd = open(in_folder(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "puts 1\n", 7), 7);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static bool is_opened(const struct target *target, const char *name)
+{
+	int fd = target_open_named(target, name);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* A program may claim that its code is in any file. */
+static void a_named_file_is_opened_with_the_targets_rights(void **state)
+{
+	struct child child;
+	struct target target;
+	(void)state;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(folder, 0755), 0);
+	write_file("open.rb", 0644);
+	write_file("secret.rb", 0600);
+	assert_int_equal(mkfifo(in_folder("fifo.rb"), 0666), 0);
+	child_start(&child, be_nobody_in_folder);
+	child_hear(&child);
+	assert_true(target_open(&target, (u32)child.pid, NULL));
+	assert_true(is_opened(&target, in_folder("open.rb")));
+	assert_true(is_opened(&target, "open.rb")); /* from where the program is */
+	assert_true(is_opened(&target, "./../../../../../../tmp") == false);
+	assert_false(is_opened(&target, in_folder("secret.rb")));
+	assert_false(is_opened(&target, "secret.rb"));
+	assert_false(is_opened(&target, "fifo.rb"));
+	assert_false(is_opened(&target, "/etc/shadow"));
+	assert_false(is_opened(&target, "none.rb"));
+	assert_true(access("/etc/shadow", R_OK) == 0); /* we are who we were */
+	target_close(&target);
+	child_end(&child);
+	unlink(in_folder("open.rb"));
+	unlink(in_folder("secret.rb"));
+	unlink(in_folder("fifo.rb"));
+}
+
 /* --- the program's own file -------------------------------------------------------------- */
 
 #define IDLE_WORD "be-idle"
@@ -320,6 +381,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(odd_names_are_found_both_ways),
 		cmocka_unit_test(a_deleted_file_is_read_by_who_may),
 		cmocka_unit_test(a_mapping_that_has_gone_is_said_to_be_gone),
+		cmocka_unit_test(a_named_file_is_opened_with_the_targets_rights),
 		cmocka_unit_test(a_deleted_program_is_read_through_exe),
 		cmocka_unit_test(the_path_is_looked_up_below_the_targets_root),
 		cmocka_unit_test(a_device_is_not_opened),
