@@ -10,6 +10,7 @@
 #pragma once
 #include "base/types.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define VEC(type)          \
 	struct {           \
@@ -37,8 +38,22 @@ static inline bool vec_grow_bytes(void **at, u32 *room, u32 want, size_t size)
 	return true;
 }
 
+/* at[index] is there, new items all zero. False when out of memory; nothing is lost then. */
+static inline bool vec_reach_bytes(void **at, u32 *count, u32 *room, u32 index, size_t size)
+{
+	if (index < *count)
+		return true;
+	if (index == UINT32_MAX || !vec_grow_bytes(at, room, index + 1, size))
+		return false;
+	memset((u8 *)*at + *count * size, 0, (index + 1 - *count) * size);
+	*count = index + 1;
+	return true;
+}
+
 #define vec_grow(v, want) vec_grow_bytes((void **)&(v)->at, &(v)->room, (want), sizeof *(v)->at)
 #define vec_push(v, ...) \
 	(vec_grow((v), (v)->count + 1) ? ((v)->at[(v)->count++] = (__VA_ARGS__), true) : false)
+#define vec_reach(v, index) \
+	vec_reach_bytes((void **)&(v)->at, &(v)->count, &(v)->room, (index), sizeof *(v)->at)
 #define vec_clear(v) ((v)->count = 0)
 #define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->count = (v)->room = 0)

@@ -380,15 +380,9 @@ bool recorder_begin(struct recorder *recorder, const struct profile *profile, st
 
 static u32 leaf_of(struct recorder *recorder, u32 stack)
 {
-	u32 had = recorder->leaf_of.count;
-
-	if (stack >= had) {
-		if (!vec_grow(&recorder->leaf_of, stack + 1)) {
-			fail(recorder, ENOMEM);
-			return 0;
-		}
-		memset(recorder->leaf_of.at + had, 0, (stack + 1 - had) * sizeof(u32));
-		recorder->leaf_of.count = stack + 1;
+	if (!vec_reach(&recorder->leaf_of, stack)) {
+		fail(recorder, ENOMEM);
+		return 0;
 	}
 	u32 *leaf = &recorder->leaf_of.at[stack];
 	if (!*leaf && vec_push(&recorder->leaves, (struct recorded_leaf){ stack }))

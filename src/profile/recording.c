@@ -268,16 +268,9 @@ static bool get_sources(struct reading *reading, struct section *section)
 
 static struct waiting *waiting_of(struct reading *reading, u32 thread)
 {
-	u32 had = reading->waiting.count;
-
-	if (thread >= had) {
-		if (!vec_grow(&reading->waiting, thread + 1)) {
-			reading->no_memory = true;
-			return NULL;
-		}
-		memset(reading->waiting.at + had, 0,
-		       (thread + 1 - had) * sizeof *reading->waiting.at);
-		reading->waiting.count = thread + 1;
+	if (!vec_reach(&reading->waiting, thread)) {
+		reading->no_memory = true;
+		return NULL;
 	}
 	return &reading->waiting.at[thread];
 }

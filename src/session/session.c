@@ -127,19 +127,6 @@ static u32 process_of(struct session *session, const struct sample_source *sourc
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-static u32 *last_stack_of(struct session *session, u32 thread)
-{
-	u32 had = session->last_stacks.count;
-
-	if (thread >= had) {
-		if (!vec_grow(&session->last_stacks, thread + 1))
-			return NULL;
-		memset(session->last_stacks.at + had, 0, (thread + 1 - had) * sizeof(u32));
-		session->last_stacks.count = thread + 1;
-	}
-	return &session->last_stacks.at[thread];
-}
-
 static void on_sample(void *arg, const struct sample *sample, const struct sample_source *source)
 {
 	struct session *session = arg;
@@ -153,11 +140,11 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 			recorder_share(session->recorder, thread, sample->weight);
 		return;
 	}
-	u32 *last = last_stack_of(session, thread);
-	if (!last) {
+	if (!vec_reach(&session->last_stacks, thread)) {
 		session->profile.bad = true;
 		return;
 	}
+	u32 *last = &session->last_stacks.at[thread];
 	if (!(sample->flags & SAMPLE_REPEATED))
 		*last = naming_stack(session->naming, sample, source);
 	u32 entry = profile_add(&session->profile, thread, *last, sample->weight, sample->flags);

@@ -16,14 +16,8 @@ enum {
 /* True when the path is tried for the first time. */
 static bool is_new(struct sources *sources, u32 path)
 {
-	u32 had = sources->seen.count;
-
-	if (path >= had) {
-		if (!vec_grow(&sources->seen, path + 1))
-			return false;
-		memset(sources->seen.at + had, 0, (path + 1 - had) * sizeof(bool));
-		sources->seen.count = path + 1;
-	}
+	if (!vec_reach(&sources->seen, path))
+		return false;
 	bool seen = sources->seen.at[path];
 	sources->seen.at[path] = true;
 	return !seen;

@@ -36,6 +36,27 @@ static void structs_are_pushed_as_literals(void **state)
 	vec_free(&v);
 }
 
+static void what_is_reached_is_zero_and_the_rest_stays(void **state)
+{
+	VEC(u64) v = { 0 };
+	(void)state;
+
+	assert_true(vec_push(&v, 7));
+	for (u32 i = 0; i < 6; i++)
+		assert_true(vec_push(&v, 9));
+	v.count = 1; /* what lies behind it is old */
+	assert_true(vec_reach(&v, 0));
+	assert_int_equal(v.count, 1);
+	assert_true(vec_reach(&v, 1000));
+	assert_int_equal(v.count, 1001);
+	assert_int_equal(v.at[0], 7);
+	for (u32 i = 1; i < v.count; i++)
+		assert_int_equal(v.at[i], 0);
+	assert_false(vec_reach(&v, UINT32_MAX));
+	assert_int_equal(v.count, 1001);
+	vec_free(&v);
+}
+
 static void clear_keeps_the_room(void **state)
 {
 	VEC(u8) v = { 0 };
@@ -74,6 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pushes_keep_their_order),
 		cmocka_unit_test(structs_are_pushed_as_literals),
+		cmocka_unit_test(what_is_reached_is_zero_and_the_rest_stays),
 		cmocka_unit_test(clear_keeps_the_room),
 		cmocka_unit_test(too_much_is_refused_and_nothing_is_lost),
 	};
