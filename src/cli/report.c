@@ -81,7 +81,7 @@ bool report_make(struct report *report, const struct profile *profile,
 	report->threads = make_parts(profile->threads.count);
 	report->processes = make_parts(profile->processes.count);
 	report->languages = make_parts(report->language_count);
-	report->rows = calloc(report->fold.keys + 1, sizeof *report->rows);
+	report->rows = calloc(report->fold.keys.count + 1, sizeof *report->rows);
 	if (!report->threads || !report->processes || !report->languages || !report->rows)
 		return false;
 	sum_parts(report);
@@ -89,7 +89,7 @@ bool report_make(struct report *report, const struct profile *profile,
 	qsort(report->processes, profile->processes.count, sizeof(struct report_part),
 	      heavier_part);
 	qsort(report->languages, report->language_count, sizeof(struct report_part), heavier_part);
-	for (u32 i = 0; i < report->fold.keys; i++)
+	for (u32 i = 0; i < report->fold.keys.count; i++)
 		if (report->fold.row[i].total_samples)
 			report->rows[report->row_count++] = i;
 	qsort_r(report->rows, report->row_count, sizeof *report->rows, by_weight, report);

@@ -17,16 +17,22 @@ static void json_rows(struct json *json, const struct report *report)
 
 	json_array(json, lines ? "lines" : "functions");
 	for (u32 i = 0; i < report->row_count && i < report->options->limit; i++) {
-		u32 key = report->rows[i];
-		const struct fold_value *row = &report->fold.row[key];
-		const struct name_function *function =
-			&names->functions.at[lines ? names->locations.at[key].function : key];
-		u32 line = lines ? names->locations.at[key].line : function->first_line;
+		const struct fold_key *key = &report->fold.keys.at[report->rows[i]];
+		const struct fold_value *row = &report->fold.row[report->rows[i]];
+		const struct name_location *site = &names->locations.at[key->site];
+		u32 number = lines ? names->locations.at[key->item].function : key->item;
+		const struct name_function *function = &names->functions.at[number];
+		u32 line = lines ? names->locations.at[key->item].line : function->first_line;
 		json_object(json, NULL);
 		json_string(json, "name", report, function->name);
 		json_string(json, "path", report, function->path);
 		json_number(json, "line", line);
 		json_string(json, "language", report, function->language);
+		if (key->site) {
+			json_string(json, "called_at_path", report,
+				    names->functions.at[site->function].path);
+			json_number(json, "called_at_line", site->line);
+		}
 		json_number(json, "self", row->self);
 		json_number(json, "total", row->total);
 		json_number(json, "self_samples", row->self_samples);

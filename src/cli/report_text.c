@@ -37,13 +37,24 @@ static void put_label(struct out *out, const struct str *label, u32 columns)
 	outf(out, "%.*s...\n", (int)kept, label->text);
 }
 
-static void add_key_label(const struct report *report, u32 key, struct str *label)
+/* "deflate at app.rb:12" for what has no line of its own. */
+static void add_key_label(const struct report *report, u32 number, struct str *label)
 {
+	const struct names *names = &report->profile->names;
+	const struct fold_key *key = &report->fold.keys.at[number];
+
 	str_clear(label);
-	if (report->options->lines)
-		label_location(label, &report->profile->names, key, 0);
-	else
-		label_function(label, &report->profile->names, key, 0);
+	if (!report->options->lines) {
+		label_function(label, names, key->item, 0);
+		return;
+	}
+	label_location(label, names, key->item, 0);
+	if (!key->site)
+		return;
+	const struct name_location *site = &names->locations.at[key->site];
+	str_add_text(label, " at ");
+	label_string(label, names, names->functions.at[site->function].path, 0);
+	str_addf(label, ":%u", site->line);
 }
 
 /* Three digits that say something: "43.1 ms", "1.32 s", "2 min 5 s". */

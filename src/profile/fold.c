@@ -7,55 +7,82 @@
 
 #include "base/cleanup.h"
 
+/* ---- keys --------------------------------------------------------------------------------- */
+
+struct keying {
+	const struct names *names;
+	struct fold *fold;
+	struct table table;
+	u32 *site_of; /* by stack: the location of its innermost frame with a line, or 0 */
+};
+
+/* Two frames are one when they have the function, the line and the place of the call in common. */
 struct line_key {
-	u32 function, line;
+	u32 function, line, site;
 };
 
 static bool same_line(const void *owner, u32 item, const void *key)
 {
-	const struct name_location *location = &((const struct names *)owner)->locations.at[item];
+	const struct keying *keying = owner;
+	const struct fold_key *known = &keying->fold->keys.at[item];
+	const struct name_location *location = &keying->names->locations.at[known->item];
 	const struct line_key *wanted = key;
 
-	return location->function == wanted->function && location->line == wanted->line;
+	return location->function == wanted->function && location->line == wanted->line &&
+	       known->site == wanted->site;
 }
 
-/* The first location of the same function and line stands for all. */
-static bool lines_of(const struct names *names, u32 *key_of)
+static bool line_key_of(struct keying *keying, u32 location, u32 site, u32 *out)
 {
-	struct table lines = { 0 };
-	bool good = true;
+	const struct name_location *at = &keying->names->locations.at[location];
+	struct line_key key = { at->function, at->line, at->line ? 0 : site };
+	u64 hash = table_hash(&key, sizeof key);
 
-	for (u32 i = 0; good && i < names->locations.count; i++) {
-		struct line_key key = { names->locations.at[i].function,
-					names->locations.at[i].line };
-		u64 hash = table_hash(&key, sizeof key);
-		u32 first = table_find(&lines, hash, same_line, names, &key);
-		key_of[i] = first == TABLE_NONE ? i : first;
-		if (first == TABLE_NONE)
-			good = table_add(&lines, hash, i);
+	*out = table_find(&keying->table, hash, same_line, keying, &key);
+	if (*out != TABLE_NONE)
+		return true;
+	*out = keying->fold->keys.count;
+	return vec_push(&keying->fold->keys, (struct fold_key){ location, key.site }) &&
+	       table_add(&keying->table, hash, *out);
+}
+
+/* By lines: outer stacks have smaller numbers, so their sites are known. */
+static bool lines_of(struct fold *fold, const struct names *names, u32 *key_of)
+{
+	struct keying keying = { names, fold, { 0 }, calloc(names->stacks.count, sizeof(u32)) };
+	bool good = keying.site_of != NULL;
+
+	for (u32 i = 1; good && i < names->stacks.count; i++) {
+		const struct name_stack *stack = &names->stacks.at[i];
+		u32 site = keying.site_of[stack->outer];
+		good = line_key_of(&keying, stack->location, site, &key_of[i]);
+		bool has_line = names->locations.at[stack->location].line != 0;
+		if (good)
+			keying.site_of[i] = has_line ? fold->keys.at[key_of[i]].item : site;
 	}
-	table_free(&lines);
+	table_free(&keying.table);
+	free(keying.site_of);
 	return good;
 }
 
-static u32 key_count(const struct names *names, enum fold_by by)
-{
-	return by == FOLD_FUNCTIONS ? names->functions.count :
-	       by == FOLD_LINES     ? names->locations.count :
-				      names->strings.count;
-}
-
-static bool make_keys(const struct names *names, enum fold_by by, u32 *key_of)
+/* The key of each stack's innermost frame. */
+static bool make_keys(struct fold *fold, const struct names *names, enum fold_by by, u32 *key_of)
 {
 	if (by == FOLD_LINES)
-		return lines_of(names, key_of);
-	for (u32 i = 0; i < names->locations.count; i++) {
-		u32 function = names->locations.at[i].function;
+		return lines_of(fold, names, key_of);
+	u32 items = by == FOLD_FUNCTIONS ? names->functions.count : names->strings.count;
+	for (u32 i = 0; i < items; i++)
+		if (!vec_push(&fold->keys, (struct fold_key){ .item = i }))
+			return false;
+	for (u32 i = 1; i < names->stacks.count; i++) {
+		u32 function = names->locations.at[names->stacks.at[i].location].function;
 		key_of[i] = by == FOLD_FUNCTIONS ? function :
 						   names->functions.at[function].language;
 	}
 	return true;
 }
+
+/* ---- tree and sums ------------------------------------------------------------------------ */
 
 /* A language is one frame however many of its frames follow each other. */
 static u32 merged_stack(struct fold *fold, u32 outer, u32 key, enum fold_by by)
@@ -72,7 +99,7 @@ static bool grow_tree(struct fold *fold, const struct names *names, enum fold_by
 	merged[0] = 0;
 	for (u32 i = 1; i < names->stacks.count; i++) {
 		const struct name_stack *stack = &names->stacks.at[i];
-		merged[i] = merged_stack(fold, merged[stack->outer], key_of[stack->location], by);
+		merged[i] = merged_stack(fold, merged[stack->outer], key_of[i], by);
 	}
 	return !fold->tree.bad;
 }
@@ -130,7 +157,7 @@ static bool make_rows(struct fold *fold)
 	for (u32 i = 0; i < fold->tree.stacks.count; i++)
 		if (fold->tree.stacks.at[i].depth > deepest)
 			deepest = fold->tree.stacks.at[i].depth;
-	AUTO_FREE u32 *active = calloc(fold->keys + 1, sizeof *active);
+	AUTO_FREE u32 *active = calloc(fold->keys.count + 1, sizeof *active);
 	AUTO_FREE u32 *path = calloc((size_t)deepest + 1, sizeof *path);
 	if (!active || !path || !preorder_make(&order, &fold->tree))
 		return false;
@@ -143,16 +170,16 @@ bool fold_make(struct fold *fold, const struct profile *profile, enum fold_by by
 	       const bool *threads)
 {
 	const struct names *names = &profile->names;
-	AUTO_FREE u32 *key_of = calloc(names->locations.count + 1, sizeof *key_of);
+	AUTO_FREE u32 *key_of = calloc(names->stacks.count + 1, sizeof *key_of);
 	AUTO_FREE u32 *merged = calloc(names->stacks.count + 1, sizeof *merged);
 
-	*fold = (struct fold){ .keys = key_count(names, by) };
-	fold->by_samples = profile_total_weight(profile) == 0;
-	bool good = key_of && merged && names_init(&fold->tree) && make_keys(names, by, key_of) &&
+	*fold = (struct fold){ .by_samples = profile_total_weight(profile) == 0 };
+	bool good = key_of && merged && names_init(&fold->tree) &&
+		    make_keys(fold, names, by, key_of) &&
 		    grow_tree(fold, names, by, key_of, merged);
 	if (good) {
 		fold->node = calloc(fold->tree.stacks.count, sizeof *fold->node);
-		fold->row = calloc(fold->keys + 1, sizeof *fold->row);
+		fold->row = calloc(fold->keys.count + 1, sizeof *fold->row);
 		good = fold->node && fold->row;
 	}
 	if (good) {
@@ -167,6 +194,7 @@ bool fold_make(struct fold *fold, const struct profile *profile, enum fold_by by
 void fold_free(struct fold *fold)
 {
 	names_free(&fold->tree);
+	vec_free(&fold->keys);
 	free(fold->node);
 	free(fold->row);
 	*fold = (struct fold){ 0 };

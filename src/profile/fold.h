@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fold.h - a profile's stacks as a tree of functions or of lines, with what they weigh.
  *
- * Locations with the same key are one frame: every line of a function, or every address of a line.
+ * Frames with the same key are one: every line of a function, or every address of a line.  By lines,
+ * a frame that has none of its own - a C function, garbage collection - is told apart by the line that it was
+ * called from: somebody who asks for lines wants to know where in their code the time goes.
  * Weights are those of the profile: nanoseconds, or samples where it has no other (fold_unit). */
 #pragma once
 #include "profile/preorder.h"
@@ -14,12 +16,17 @@ struct fold_value {
 	u64 self_samples, total_samples; /* how many looks that is */
 };
 
+struct fold_key {
+	u32 item; /* function, location or language (string) */
+	u32 site; /* by lines: the location of the call, when `item` has no line; else 0 */
+};
+
 struct fold {
-	struct names tree;       /* stacks alone; a stack's location is a key */
-	struct fold_value *node; /* by stack of the tree; [0]: all */
-	u32 keys;                /* numbers below this: functions, locations or strings */
-	struct fold_value *row;  /* by key; recursion counts once in `total` */
-	bool by_samples;         /* the weights are samples */
+	struct names tree;         /* stacks alone; a stack's location is a key */
+	struct fold_value *node;   /* by stack of the tree; [0]: all */
+	VEC(struct fold_key) keys; /* by functions and languages: key n is item n */
+	struct fold_value *row;    /* by key; recursion counts once in `total` */
+	bool by_samples;           /* the weights are samples */
 };
 
 /* Of `threads`, a flag for each thread of the profile; NULL: of all. False when out of memory. */

@@ -45,6 +45,23 @@ static const struct fold_value *row_named(const struct fold *fold, const struct 
 	return NULL;
 }
 
+/* By lines: the row of a function's line, or without one of the line that called it. */
+static const struct fold_value *line_of(const struct fold *fold, const struct made *made,
+					const char *name, u32 line, u32 site)
+{
+	const struct names *names = &made->profile.names;
+
+	for (u32 i = 0; i < fold->keys.count; i++) {
+		const struct name_location *location = &names->locations.at[fold->keys.at[i].item];
+		u32 string = names->functions.at[location->function].name;
+		if (!strcmp(names->strings.at[string].text, name) && location->line == line &&
+		    names->locations.at[fold->keys.at[i].site].line == site)
+			return &fold->row[i];
+	}
+	fail_msg("no line %s:%u", name, line);
+	return NULL;
+}
+
 static void recursion_counts_once(void **state)
 {
 	(void)state;
@@ -88,15 +105,19 @@ static void keys_are_lines_and_languages(void **state)
 	profile_add(&made.profile, made.thread, same, 2, 0);
 	profile_add(&made.profile, made.thread, two, 4, 0);
 	profile_add(&made.profile, made.thread, native, 8, 0);
+	u32 elsewhere = call(&made, two, "memcpy", "native", 0);
+	profile_add(&made.profile, made.thread, elsewhere, 16, 0);
 	assert_true(fold_make(&fold, &made.profile, FOLD_LINES, NULL));
-	assert_int_equal(fold.row[1].self, 3);
-	assert_int_equal(fold.row[1].total, 11);
-	assert_int_equal(fold.row[2].self, 4);
+	assert_int_equal(line_of(&fold, &made, "f", 1, 0)->self, 3);
+	assert_int_equal(line_of(&fold, &made, "f", 1, 0)->total, 11);
+	assert_int_equal(line_of(&fold, &made, "f", 2, 0)->self, 4);
+	assert_int_equal(line_of(&fold, &made, "memcpy", 0, 7)->self, 8);
+	assert_int_equal(line_of(&fold, &made, "memcpy", 0, 2)->self, 16);
 	fold_free(&fold);
 	assert_true(fold_make(&fold, &made.profile, FOLD_LANGUAGES, NULL));
 	assert_int_equal(fold.tree.stacks.count, 3); /* none, ruby, native in ruby */
-	assert_int_equal(fold.row[names_text(&made.profile.names, "native")].self, 8);
-	assert_int_equal(fold.row[names_text(&made.profile.names, "ruby")].total, 15);
+	assert_int_equal(fold.row[names_text(&made.profile.names, "native")].self, 24);
+	assert_int_equal(fold.row[names_text(&made.profile.names, "ruby")].total, 31);
 	fold_free(&fold);
 	profile_free(&made.profile);
 }
