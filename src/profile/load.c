@@ -62,6 +62,8 @@ static const struct importer recording_importer = { "sonde", is_recording, read_
 
 static const struct importer *const importers[] = {
 	&recording_importer,
+	&pprof_importer,
+	&folded_importer,
 };
 
 static bool read_with(struct in *in, const char *path, struct profile *profile,
@@ -81,7 +83,8 @@ static bool read_with(struct in *in, const char *path, struct profile *profile,
 		return err_set(err, ERR_BAD_DATA, "%s is empty", path);
 	return err_set(
 		err, ERR_BAD_DATA,
-		"%s is no profile that sonde reads: a .sonde recording begins with \"sonde\"",
+		"%s is no profile that sonde reads: a .sonde recording begins with \"sonde\", a pprof file is gzip or "
+		"profile.proto, folded stacks are lines that end in a number",
 		path);
 }
 

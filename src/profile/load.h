@@ -14,7 +14,7 @@ struct load_options {
 };
 
 struct load_result {
-	const char *format; /* "sonde" */
+	const char *format; /* "sonde", "pprof", "folded" */
 	bool has_times;     /* from_ns and to_ns mean something */
 	u64 left_out;       /* samples that the options did not want */
 	char missing[300];  /* what of the file could not be read, or "" */
@@ -27,6 +27,8 @@ struct importer {
 	bool (*read)(struct in *in, struct profile *profile, const struct load_options *options,
 		     struct load_result *result, struct err *err);
 };
+
+extern const struct importer pprof_importer, folded_importer;
 
 /* "-" is standard input. The profile is initialised here; free it also when this fails. */
 bool profile_load(const char *path, const struct load_options *options, struct profile *profile,

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * import_unpack.c - see import_unpack.h. */
+#include "profile/import_unpack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+	FILE_MOST = 256 << 20,
+	UNPACKED_MOST = 512 << 20,
+	UNPACKED_FREE = 4 << 20, /* whatever the file's size */
+	/* Profiles pack 4 to 20 to 1, the most repetitive tried 160 to 1; deflate can do 1032 to 1. */
+	RATIO_MOST = 300,
+	GZIP_WINDOW = 15 + 16,
+};
+
+bool import_is_gzip(struct in *in)
+{
+	return in_fill(in, 2) >= 2 && in_bytes(in)[0] == 0x1f && in_bytes(in)[1] == 0x8b;
+}
+
+static size_t allowed(size_t packed)
+{
+	size_t most = packed > UNPACKED_MOST / RATIO_MOST ? UNPACKED_MOST : packed * RATIO_MOST;
+
+	return most + UNPACKED_FREE < UNPACKED_MOST ? most + UNPACKED_FREE : UNPACKED_MOST;
+}
+
+/* Room for more, twice as much; false: what is allowed is used up, or memory is. */
+static bool grow(struct unpacked *out, size_t *room, size_t most, struct err *err)
+{
+	size_t next = *room ? *room * 2 : 1 << 16;
+
+	if (*room >= most)
+		return err_set(
+			err, ERR_BAD_DATA,
+			"its gzip data unpacks to more than %zu MiB, which no profile of this size does",
+			most >> 20);
+	next = next < most ? next : most;
+	u8 *grown = realloc(out->bytes, next);
+	if (!grown)
+		return err_no_memory(err);
+	out->bytes = grown;
+	*room = next;
+	return true;
+}
+
+/* One gzip member after the other, as gzip itself does; zeros behind the last are padding. */
+static bool inflate_all(z_stream *stream, size_t packed, struct unpacked *out, struct err *err)
+{
+	size_t room = 0, most = allowed(packed);
+
+	while (true) {
+		if (out->size == room && !grow(out, &room, most, err))
+			return false;
+		stream->next_out = out->bytes + out->size;
+		stream->avail_out = (uInt)(room - out->size);
+		int status = inflate(stream, Z_NO_FLUSH);
+		out->size = room - stream->avail_out;
+		if (status == Z_STREAM_END) {
+			if (stream->avail_in < 2 || stream->next_in[0] != 0x1f)
+				return true;
+			if (inflateReset(stream) != Z_OK)
+				return err_no_memory(err);
+		} else if (status == Z_MEM_ERROR) {
+			return err_no_memory(err);
+		} else if (status == Z_BUF_ERROR ||
+			   (status == Z_OK && !stream->avail_in && stream->avail_out)) {
+			return err_set(err, ERR_BAD_DATA,
+				       "its gzip data is cut off after %zu bytes of profile",
+				       out->size);
+		} else if (status != Z_OK) {
+			return err_set(err, ERR_BAD_DATA, "its gzip data is damaged: %s",
+				       stream->msg ? stream->msg : "not deflate");
+		}
+	}
+}
+
+bool import_unpack(struct in *in, struct unpacked *out, struct err *err)
+{
+	bool is_gzip = import_is_gzip(in);
+	size_t size = in_fill(in, FILE_MOST + 1);
+
+	*out = (struct unpacked){ 0 };
+	if (in->errnum)
+		return err_sys(err, in->errnum, "reading");
+	if (size > FILE_MOST)
+		return err_set(err, ERR_BAD_DATA, "it is larger than %d MiB", FILE_MOST >> 20);
+	if (!is_gzip) {
+		out->bytes = malloc(size + 1);
+		if (!out->bytes)
+			return err_no_memory(err);
+		memcpy(out->bytes, in_bytes(in), size);
+		out->size = size;
+		return true;
+	}
+	z_stream stream = { .next_in = (Bytef *)in_bytes(in), .avail_in = (uInt)size };
+	if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
+		return err_no_memory(err);
+	bool good = inflate_all(&stream, size, out, err);
+	inflateEnd(&stream);
+	return good;
+}
