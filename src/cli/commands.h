@@ -7,6 +7,7 @@
 	C(record)   \
 	C(report)   \
 	C(export)   \
+	C(diff)     \
 	C(dump)     \
 	C(doctor)   \
 	C(audit)    \

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_diff.c - sonde diff: what changed between two recordings, and what is only chance. */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/diff_print.h"
+#include "cli/load_file.h"
+#include "cli/say.h"
+
+enum { WIDTH_LEAST = 60, WIDTH_NO_TERMINAL = 160, TIMELINE_CELLS = 4 << 20 };
+enum { FORMAT_TEXT, FORMAT_HTML, FORMAT_FOLDED, FORMAT_JSON };
+
+struct diff_command_options {
+	struct load_options load;
+	const char *output;
+	u32 format, sort, limit;
+	bool lines, all, same_work;
+};
+
+static const struct diff_command_options defaults = { .limit = 40,
+						      .load.timeline_cells = TIMELINE_CELLS };
+
+#define AT(field) offsetof(struct diff_command_options, field)
+static const struct option_row rows[] = {
+	{ 'f', "format", "FORMAT", OPTION_CHOICE, AT(format), .choices = "text,html,folded,json",
+	  .text = "text, a page, stacks with two numbers for flamegraph.pl, or JSON" },
+	{ 'j', "json", NULL, OPTION_PRESET, AT(format), .low = FORMAT_JSON,
+	  .text = "the same as -f json" },
+	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
+	  .text = "write here (default: standard output)" },
+	{ 's', "sort", "BY", OPTION_CHOICE, AT(sort), .choices = "change,before,after",
+	  .text = "the largest change first, or the largest share" },
+	{ 'l', "lines", NULL, OPTION_FLAG, AT(lines),
+	  .text = "lines, not functions: those that moved are others then" },
+	{ 'a', "all", NULL, OPTION_FLAG, AT(all), .text = "also what is within the noise" },
+	{ 0, "same-work", NULL, OPTION_FLAG, AT(same_work),
+	  .text = "both recordings are whole runs of the same work: what happens when is no chance" },
+	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000,
+	  .text = "rows of a table (default: 40)" },
+	LOAD_OPTIONS(diff_command_options),
+	{ 0 },
+};
+#undef AT
+
+static u32 output_width(const struct diff_command_options *given)
+{
+	struct winsize size;
+
+	if (given->output || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
+		return WIDTH_NO_TERMINAL;
+	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+}
+
+/* The part of the recording that --from and --to leave. */
+static u64 span_of(const struct profile *profile, const struct load_options *load)
+{
+	u64 end = profile->duration_ns;
+
+	if (load->to_ns && load->to_ns < end)
+		end = load->to_ns;
+	return end > load->from_ns ? end - load->from_ns : 0;
+}
+
+static int print(const struct diff_command_options *given, const struct diff_print *print)
+{
+	static bool (*const printers[])(const struct diff_print *, struct out *) = {
+		[FORMAT_TEXT] = diff_print_text,
+		[FORMAT_HTML] = diff_print_html,
+		[FORMAT_FOLDED] = diff_print_folded,
+		[FORMAT_JSON] = diff_print_json,
+	};
+	struct err err = { 0 };
+	struct out out;
+	bool to_file = given->output && strcmp(given->output, "-") != 0;
+
+	if (!out_open_file(&out, to_file ? given->output : "-", &err))
+		return say_failure("diff", &err);
+	if (!printers[given->format](print, &out))
+		out.errnum = ENOMEM;
+	if (!to_file)
+		return say_close(&out, "diff");
+	if (!out_close(&out, &err))
+		return say_failure("diff", &err);
+	say_note("wrote %s", given->output);
+	return EXIT_OK;
+}
+
+static void warn(const struct profile *before, const struct profile *after)
+{
+	bool weights = profile_total_weight(before) && profile_total_weight(after);
+
+	if (weights && strcmp(before->mode, after->mode) != 0)
+		say_warning("one recording is of --mode %s, the other of --mode %s: they measure "
+			    "different things",
+			    before->mode, after->mode);
+}
+
+static int compare(const struct diff_command_options *given, char **paths,
+		   const struct profile *before, const struct profile *after)
+{
+	/* only our own recordings know every frame's language */
+	struct diff_options options = { .lines = given->lines,
+					.any_language = !*before->quality.engine ||
+							!*after->quality.engine,
+					.same_work = given->same_work };
+	struct err err = { 0 };
+	struct diff diff;
+
+	warn(before, after);
+	if (!diff_make(&diff, before, after, &options)) {
+		diff_free(&diff);
+		err_no_memory(&err);
+		return say_failure("diff", &err);
+	}
+	struct diff_print what = { .diff = &diff,
+				   .before = { paths[0], before, span_of(before, &given->load) },
+				   .after = { paths[1], after, span_of(after, &given->load) },
+				   .sort = given->sort,
+				   .limit = given->limit,
+				   .width = output_width(given),
+				   .all = given->all };
+	int code = print(given, &what);
+	diff_free(&diff);
+	return code;
+}
+
+static int run(void *options_given, int rest_count, char **rest)
+{
+	const struct diff_command_options *given = options_given;
+	struct profile before, after = { 0 };
+
+	if (rest_count != 2)
+		return say_usage("diff", "of what? Give two recordings: before and after");
+	int code = load_file("diff", rest[0], &given->load, &before);
+	if (code == EXIT_OK)
+		code = load_file("diff", rest[1], &given->load, &after);
+	if (code == EXIT_OK)
+		code = compare(given, rest, &before, &after);
+	profile_free(&before);
+	profile_free(&after);
+	return code;
+}
+
+const struct command diff_command = {
+	.name = "diff",
+	.summary = "show what changed between two recordings, and what is only chance",
+	.usage = "[OPTIONS] BEFORE AFTER",
+	.details =
+		"Compares what each function had of each recording's whole. A change is shown when it is "
+		"larger than the two recordings differ by chance: how much that is, is measured on "
+		"them, by how a share changes from one moment of a recording to the next, and printed "
+		"first. Files of other profilers do not say when their samples were taken; for them it "
+		"is assumed that two samples are worth one.\n\n"
+		"The same function is one of equal language, name and file: lines may have moved.\n\n"
+		"  sonde diff before.sonde after.sonde\n"
+		"  sonde diff old.pb.gz new.sonde --thread worker-3 --all\n"
+		"  sonde diff a.sonde b.sonde -f folded | flamegraph.pl > change.svg",
+	.options = rows,
+	.defaults = &defaults,
+	.options_size = sizeof(struct diff_command_options),
+	.run = run,
+};
