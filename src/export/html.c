@@ -137,7 +137,7 @@ static void write_facts(const struct profile *profile, struct out *out)
 	put_number(out, "own_cpu_ns", q->own_cpu_ns);
 	put_number(out, "expected", q->expected);
 	put_number(out, "taken", q->taken);
-	put_number(out, "incomplete", profile->bad || profile->names.bad);
+	put_number(out, "incomplete", profile->bad || profile->names.bad || profile->timeline.bad);
 	/* Rows end with [], because JSON takes no comma at the end. */
 	out_text(out, "\"losses\":[");
 #define X(name, text) put_row(out, #name, q->lost.name, text);

@@ -9,21 +9,36 @@
  *	processes   count; pids; names
  *	threads     count; processes; tids; names; numbers of entries
  *	entries     count; steps; counts; weights
+ *	moments     nanoseconds of a slot; slots; and if there are any: cells of each entry;
+ *	            then for each cell its step * 2, + 1 when it has several samples; then
+ *	            samples - 2 of those that have
+ *	sources     count; paths; bytes of each
  *	texts       bytes; the texts as UTF-8, a newline between two
+ *	            the sources as UTF-8, one behind the other
  *
  * Nodes are the stacks in preorder: node i is one deeper than node i - 1, less `pops`, so
  * that a subtree is a range and a column of mostly zeros says where all of them are.  Node 0
  * is the root and is not listed.  Entries come by thread, and in it by node; a step is the
- * distance from the one before.  Nothing is pruned. */
+ * distance from the one before.  Nothing is pruned.
+ *
+ * Moments say when: a cell is an entry's samples in one slot of time.  By entry, because the
+ * cells of one stack lie at distances of one size: a seventh less is left of them than by slot.
+ * Few have a second sample, so a bit says which: as small as a column of counts, and a third
+ * less to read. */
 #include "export/html_data.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "export/text_table.h"
 #include "profile/preorder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { FLUSH_AT = 64 * 1024 };
+enum {
+	FLUSH_AT = 64 * 1024,
+	SLOTS_MOST = 2000, /* a window is hardly wider in pixels */
+};
 
 struct encoding {
 	const struct profile *profile;
@@ -31,6 +46,8 @@ struct encoding {
 	struct text_table texts;
 	struct str buffer;
 	struct preorder order;
+	u32 *rank_of;       /* by entry of the profile: where it stands in the file */
+	struct str sources; /* safe, one behind the other */
 	bool bad;
 };
 
@@ -151,6 +168,134 @@ static void put_entries(struct encoding *e)
 		put(e, sorted[i]->count);
 	for (u32 i = 0; i < count; i++)
 		put(e, sorted[i]->weight);
+	for (u32 i = 0; i < count; i++)
+		e->rank_of[sorted[i] - profile->entries.at] = i;
+}
+
+/* ---- when ---- */
+
+/* Cells of a settled timeline by rank, in it by slot; cells that came to be equal are one.
+ * `first` has a place for each rank and one more: where its cells begin, at the end where they end. */
+static struct timeline_cell *cells_by_rank(struct encoding *e, const struct timeline *timeline,
+					   u32 shift, u32 *first)
+{
+	u32 entries = e->profile->entries.count, kept = 0;
+	AUTO_FREE u32 *fill = calloc(entries + 1, sizeof *fill);
+	struct timeline_cell *cells = calloc(timeline->cells.count + 1, sizeof *cells);
+
+	if (!fill || !cells) {
+		e->bad = true;
+		return cells;
+	}
+	for (u32 i = 0; i < timeline->cells.count; i++)
+		fill[e->rank_of[timeline->cells.at[i].entry] + 1]++;
+	for (u32 i = 0; i < entries; i++)
+		fill[i + 1] += fill[i];
+	for (u32 i = 0; i < timeline->cells.count; i++) {
+		struct timeline_cell cell = timeline->cells.at[i];
+		cell.slot >>= shift;
+		cells[fill[e->rank_of[cell.entry]]++] = cell;
+	}
+	for (u32 rank = 0, i = 0; rank < entries; rank++) {
+		first[rank] = kept;
+		for (; i < fill[rank]; i++) {
+			if (kept > first[rank] && cells[kept - 1].slot == cells[i].slot)
+				cells[kept - 1].count += cells[i].count;
+			else
+				cells[kept++] = cells[i];
+		}
+	}
+	first[entries] = kept;
+	return cells;
+}
+
+static void put_cells(struct encoding *e, const struct timeline_cell *cells, const u32 *first)
+{
+	u32 entries = e->profile->entries.count;
+
+	for (u32 rank = 0; rank < entries; rank++)
+		put(e, first[rank + 1] - first[rank]);
+	for (u32 rank = 0; rank < entries; rank++) {
+		for (u32 i = first[rank], before = 0; i < first[rank + 1]; i++) {
+			put(e, (u64)(cells[i].slot - before) << 1 | (cells[i].count > 1));
+			before = cells[i].slot;
+		}
+	}
+	for (u32 i = 0; i < first[entries]; i++)
+		if (cells[i].count > 1)
+			put(e, cells[i].count - 2);
+}
+
+/* Sorted, without touching the profile's own. */
+static bool copy_timeline(struct timeline *copy, const struct timeline *timeline)
+{
+	*copy = *timeline;
+	copy->cells.at = calloc(timeline->cells.count + 1, sizeof *copy->cells.at);
+	copy->cells.room = timeline->cells.count + 1;
+	if (!copy->cells.at)
+		return false;
+	if (timeline->cells.count)
+		memcpy(copy->cells.at, timeline->cells.at,
+		       timeline->cells.count * sizeof *copy->cells.at);
+	timeline_settle(copy);
+	return true;
+}
+
+static void put_moments(struct encoding *e)
+{
+	AUTO_FREE u32 *first = calloc(e->profile->entries.count + 1, sizeof *first);
+	struct timeline copy;
+	u32 slots, shift = 0;
+
+	e->bad |= !copy_timeline(&copy, &e->profile->timeline) || !first;
+	if (!e->bad) {
+		/* Not timeline_narrow(): all halvings at once are one pass, not a sort for each. */
+		slots = timeline_slots(&copy);
+		while (slots && ((slots - 1) >> shift) >= SLOTS_MOST)
+			shift++;
+		put(e, copy.slot_ns << shift);
+		put(e, slots ? ((slots - 1) >> shift) + 1 : 0);
+		AUTO_FREE struct timeline_cell *cells = slots ? cells_by_rank(e, &copy, shift,
+									      first) :
+								NULL;
+		if (slots && !e->bad)
+			put_cells(e, cells, first);
+	}
+	timeline_free(&copy);
+}
+
+/* ---- source ---- */
+
+/* Lines, tabs and backslashes stay; whatever else is no text is said as in a name: no source
+ * may look like what it is not. */
+static void add_source(struct str *out, const struct name_string *text)
+{
+	const char *at = text->text, *end = at + text->length;
+
+	while (at < end) {
+		const char *stop = at;
+		while (stop < end && !(*stop && strchr("\n\t\\", *stop)) &&
+		       memcmp(stop, "\r\n", 2) != 0)
+			stop++;
+		text_add_safe(out, at, (size_t)(stop - at), 0);
+		if (stop < end && *stop != '\r')
+			str_add(out, stop, 1);
+		at = stop + (stop < end);
+	}
+}
+
+static void put_sources(struct encoding *e)
+{
+	const struct profile *profile = e->profile;
+
+	put(e, profile->sources.count);
+	PUT_COLUMN(e, profile->sources, text_table_number(&e->texts, item->path));
+	for (u32 i = 0; i < profile->sources.count; i++) {
+		u32 before = e->sources.length;
+		add_source(&e->sources, &profile->names.strings.at[profile->sources.at[i].text]);
+		put(e, e->sources.length - before);
+	}
+	e->bad |= e->sources.bad;
 }
 
 static void put_texts(struct encoding *e)
@@ -167,24 +312,33 @@ static void put_texts(struct encoding *e)
 		if (e->buffer.length >= FLUSH_AT)
 			flush(e);
 	}
+	if (e->sources.length)
+		str_add(&e->buffer, e->sources.text, e->sources.length);
 }
 
 bool html_encode(const struct profile *profile, const struct sink *sink)
 {
 	struct encoding e = { .profile = profile, .sink = sink };
 
-	e.bad = !profile->names.stacks.count || !text_table_init(&e.texts, &profile->names) ||
+	e.rank_of = calloc(profile->entries.count + 1, sizeof *e.rank_of);
+	e.bad = !e.rank_of || !profile->names.stacks.count ||
+		!text_table_init(&e.texts, &profile->names) ||
 		!preorder_make(&e.order, &profile->names);
 	if (!e.bad) {
 		put_functions(&e);
 		put_nodes(&e);
 		put_threads(&e);
 		put_entries(&e);
+		if (!e.bad)
+			put_moments(&e);
+		put_sources(&e);
 		put_texts(&e);
 		flush(&e);
 	}
 	text_table_free(&e.texts);
 	str_free(&e.buffer);
+	str_free(&e.sources);
+	free(e.rank_of);
 	preorder_free(&e.order);
 	return !e.bad;
 }

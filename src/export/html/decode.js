@@ -4,6 +4,7 @@
 /* ---- bytes ---- */
 
 function bytesOfBase64(text) {
+	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text); /* browsers from 2025 on */
 	const raw = atob(text), bytes = new Uint8Array(raw.length);
 	for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
 	return bytes;
@@ -29,6 +30,10 @@ class Reader {
 			scale *= 128;
 		} while (byte > 127);
 		return value;
+	}
+
+	take(length) {
+		return this.bytes.subarray(this.at, this.at += length);
 	}
 
 	column(count, kind = Uint32Array) {
@@ -93,6 +98,28 @@ function readEntries(reader, threads) {
 	return { count, node, samples, weight, first };
 }
 
+/* When: first[e] .. first[e + 1] are the cells of entry e. NULL: nobody wrote it down. */
+function readMoments(reader, entries) {
+	const slotNs = reader.number(), slots = reader.number();
+	if (!slots) return null;
+	const first = new Uint32Array(entries.count + 1), cells = reader.column(entries.count);
+	for (let e = 0; e < entries.count; e++) first[e + 1] = first[e] + cells[e];
+	const count = first[entries.count];
+	const slot = reader.column(count), samples = new Uint32Array(count).fill(1);
+	for (let e = 0, i = 0; e < entries.count; e++)
+		for (let before = 0; i < first[e + 1]; i++) {
+			samples[i] += slot[i] & 1;
+			slot[i] = before += slot[i] >>> 1;
+		}
+	for (let i = 0; i < count; i++) if (samples[i] > 1) samples[i] += reader.number();
+	return { slotNs, slots, first, slot, samples };
+}
+
+function readSources(reader) {
+	const count = reader.number();
+	return { count, path: reader.column(count), bytes: reader.column(count) };
+}
+
 async function decode(base64) {
 	const reader = new Reader(await inflate(bytesOfBase64(base64)));
 	const functionCount = reader.number();
@@ -113,8 +140,9 @@ async function decode(base64) {
 	const nodes = readNodes(reader);
 	const threads = readThreads(reader);
 	const entries = readEntries(reader, threads);
-	const length = reader.number();
-	const bytes = reader.bytes.subarray(reader.at, reader.at + length);
-	const texts = new TextDecoder().decode(bytes).split('\n');
-	return { functions, locations, nodes, threads, entries, texts };
+	const moments = readMoments(reader, entries), sources = readSources(reader);
+	const length = reader.number(), decoder = new TextDecoder();
+	const texts = decoder.decode(reader.take(length)).split('\n');
+	sources.text = Array.from(sources.bytes, (bytes) => reader.take(bytes)).map((b) => decoder.decode(b));
+	return { functions, locations, nodes, threads, entries, moments, sources, texts };
 }

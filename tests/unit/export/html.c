@@ -73,8 +73,17 @@ static u8 *data_of(const char *page, size_t *length)
 
 struct read_data {
 	u64 functions, locations, nodes, threads, entries, count, weight, deepest;
-	char *texts;
+	u64 slot_ns, slots, sources;
+	VEC(struct timeline_cell) cells; /* entry: as it stands in the file */
+	char *texts, *source;
 };
+
+static void free_data(struct read_data *r)
+{
+	vec_free(&r->cells);
+	free(r->texts);
+	free(r->source);
+}
 
 static u64 sum_column(struct cursor *c, u64 count)
 {
@@ -83,6 +92,31 @@ static u64 sum_column(struct cursor *c, u64 count)
 		sum += cursor_uleb(c);
 	assert_false(c->bad);
 	return sum;
+}
+
+static void read_moments(struct cursor *c, struct read_data *r)
+{
+	r->slot_ns = cursor_uleb(c);
+	r->slots = cursor_uleb(c);
+	if (!r->slots)
+		return;
+	AUTO_FREE u64 *cells = calloc(r->entries + 1, sizeof *cells);
+	for (u64 e = 0; e < r->entries; e++)
+		cells[e] = cursor_uleb(c);
+	for (u64 e = 0; e < r->entries; e++) {
+		for (u64 i = 0, slot = 0; i < cells[e]; i++) {
+			u64 token = cursor_uleb(c);
+			assert_true(token >> 1 || !i); /* no slot twice */
+			slot += token >> 1;
+			assert_true(slot < r->slots);
+			struct timeline_cell cell = { (u32)slot, (u32)e, (u32)(token & 1) + 1 };
+			assert_true(vec_push(&r->cells, cell));
+		}
+	}
+	for (u32 i = 0; i < r->cells.count; i++)
+		if (r->cells.at[i].count > 1)
+			r->cells.at[i].count += (u32)cursor_uleb(c);
+	assert_false(c->bad);
 }
 
 static struct read_data read_data(const u8 *bytes, size_t length)
@@ -111,9 +145,13 @@ static struct read_data read_data(const u8 *bytes, size_t length)
 	sum_column(&c, r.entries);
 	r.count = sum_column(&c, r.entries);
 	r.weight = sum_column(&c, r.entries);
-	u64 texts = cursor_uleb(&c);
-	assert_int_equal(texts, cursor_left(&c));
+	read_moments(&c, &r);
+	r.sources = cursor_uleb(&c);
+	sum_column(&c, r.sources);
+	u64 source = sum_column(&c, r.sources), texts = cursor_uleb(&c);
+	assert_int_equal(texts + source, cursor_left(&c));
 	r.texts = strndup(cursor_take(&c, texts), texts);
+	r.source = strndup(source ? cursor_take(&c, source) : "", source);
 	return r;
 }
 
@@ -145,7 +183,7 @@ static void nothing_is_pruned(void **state)
 	assert_int_equal(r.weight, profile_total_weight(&p));
 	assert_int_equal(r.deepest, 10000);
 	assert_int_equal(r.threads, p.threads.count);
-	free(r.texts);
+	free_data(&r);
 	profile_free(&p);
 }
 
@@ -184,7 +222,7 @@ static void hostile_texts_stay_in_their_slots(void **state)
 	AUTO_FREE u8 *bytes = data_of(page, &length);
 	struct read_data r = read_data(bytes, length);
 	assert_int_equal(count_of(r.texts, "\n"), 1); /* "" and the name, said five times */
-	free(r.texts);
+	free_data(&r);
 	profile_free(&p);
 }
 
@@ -213,6 +251,79 @@ static void equal_profiles_are_equal_pages(void **state)
 	free(pages[1]);
 }
 
+/* Every sample of a timeline is in it, at its time; slots that are too many become wider. */
+static void moments_are_whole(void **state)
+{
+	(void)state;
+	struct rng rng = { 5 };
+	struct profile p;
+	size_t length;
+	u64 expected[4] = { 0 }, found[4] = { 0 };
+	assert_true(profile_init(&p));
+	p.timeline.cells_most = 1 << 16;
+	u32 process = profile_process(&p, 1, 1, "ruby");
+	for (u32 i = 0; i < 9000; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "f%u", (u32)rng_below(&rng, 40));
+		struct name_function function = { .name = names_text(&p.names, name) };
+		struct name_location at = { .function = names_function(&p.names, &function) };
+		u32 thread = profile_thread(&p, process, 1 + i % 3, 0, "t");
+		u64 time = (u64)i * 3 * NS_PER_MS;
+		u32 entry = profile_add(
+			&p, thread, names_stack(&p.names, 0, names_location(&p.names, &at)), 1, 0);
+		timeline_add(&p.timeline, time, entry);
+		expected[time / (8 * NS_PER_S)]++;
+	}
+	u32 cells = p.timeline.cells.count;
+	AUTO_FREE char *page = page_of(&p);
+	assert_int_equal(p.timeline.cells.count, cells); /* it was not touched */
+	AUTO_FREE u8 *bytes = data_of(page, &length);
+	struct read_data r = read_data(bytes, length);
+	assert_in_range(r.slots, 1000, 2000);
+	assert_int_equal(r.slot_ns, (u64)(1 << 20) << 4);
+	for (u32 i = 0; i < r.cells.count; i++) {
+		u64 time = r.cells.at[i].slot * r.slot_ns;
+		found[time / (8 * NS_PER_S)] += r.cells.at[i].count;
+	}
+	for (u32 i = 0; i < 4; i++) /* a slot on the border begins before it */
+		assert_in_range(found[i], expected[i] - 6, expected[i] + 6);
+	assert_int_equal(found[0] + found[1] + found[2] + found[3], 9000);
+	free_data(&r);
+	profile_free(&p);
+}
+
+static void add_source(struct profile *profile, const char *path, const char *text, size_t length)
+{
+	struct profile_source source = {
+		.path = names_text(&profile->names, path),
+		.text = names_string(&profile->names, text, length),
+	};
+	assert_true(vec_push(&profile->sources, source));
+}
+
+/* Lines, tabs and backslashes stay; what could deceive or is no text is said. */
+static void sources_are_text(void **state)
+{
+	(void)state;
+	static const char odd[] = "\tputs \"\\n\"\r\na\rb\n\0\xff\xe2\x80\xae</script>";
+	struct profile p;
+	size_t length;
+	assert_true(profile_init(&p));
+	built_lines(&p, "f (a.rb:1) 1\n");
+	add_source(&p, "a.rb", odd, sizeof odd - 1);
+	add_source(&p, "empty.rb", "", 0);
+	add_source(&p, "b.rb", "\n", 1);
+	AUTO_FREE char *page = page_of(&p);
+	AUTO_FREE u8 *bytes = data_of(page, &length);
+	struct read_data r = read_data(bytes, length);
+	assert_int_equal(r.sources, 3);
+	assert_string_equal(r.source,
+			    "\tputs \"\\n\"\na\\x0db\n\\x00\\xff\\xe2\\x80\\xae</script>\n");
+	assert_non_null(strstr(r.texts, "\nempty.rb\n"));
+	free_data(&r);
+	profile_free(&p);
+}
+
 static void an_empty_profile_is_a_page(void **state)
 {
 	(void)state;
@@ -224,7 +335,7 @@ static void an_empty_profile_is_a_page(void **state)
 	struct read_data r = read_data(bytes, length);
 	assert_int_equal(r.nodes, 0);
 	assert_int_equal(r.entries, 0);
-	free(r.texts);
+	free_data(&r);
 	profile_free(&p);
 }
 
@@ -240,6 +351,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_pruned),
 		cmocka_unit_test(hostile_texts_stay_in_their_slots),
 		cmocka_unit_test(equal_profiles_are_equal_pages),
+		cmocka_unit_test(moments_are_whole),
+		cmocka_unit_test(sources_are_text),
 		cmocka_unit_test(an_empty_profile_is_a_page),
 		cmocka_unit_test(no_memory_is_said),
 	};
