@@ -5,51 +5,113 @@
  *
  * For the checks of the page, and to look at it: the lines are those of export/folded.c (see
  * tests/unit/export/built.h).  The name of the file says the format.  TITLE is put wherever a
- * text of the target or the user goes, so that a hostile one can be tried.  On standard error:
- * how large the profile is and how long the export took. */
+ * text of the target or the user goes, so that a hostile one can be tried.  Lines of its own:
+ *
+ *	# at MS           when the stacks below were taken, from the start
+ *	# source PATH     a file of source; its lines follow, each behind a '|'
+ *
+ * On standard error: how large the profile is and how long the export took. */
 #include "export/built.h"
 #include "export/exporter.h"
 
+struct making {
+	struct profile profile;
+	bool has_time, has_source;
+	u64 time_ns;
+	struct str source; /* so far */
+};
+
+/* The entry that a line counted in is the one that has grown. */
+static void add_stack(struct making *m, const char *line)
+{
+	struct profile *profile = &m->profile;
+	u32 count = profile->entries.count;
+	AUTO_FREE u64 *before = calloc(count + 1, sizeof *before);
+
+	for (u32 i = 0; before && i < count; i++)
+		before[i] = profile->entries.at[i].count;
+	built_line(profile, line);
+	for (u32 i = 0; before && m->has_time && i < profile->entries.count; i++)
+		for (u64 n = i < count ? before[i] : 0; n < profile->entries.at[i].count; n++)
+			timeline_add(&profile->timeline, m->time_ns, i);
+}
+
+static void end_source(struct making *m)
+{
+	struct profile *profile = &m->profile;
+
+	if (!m->has_source)
+		return;
+	profile->sources.at[profile->sources.count - 1].text = names_string(
+		&profile->names, m->source.text, m->source.length);
+	str_clear(&m->source);
+	m->has_source = false;
+}
+
+static void add_line(struct making *m, const char *line)
+{
+	struct profile *profile = &m->profile;
+
+	if (*line == '|') {
+		str_addf(&m->source, "%s\n", line + 1);
+		return;
+	}
+	end_source(m);
+	if (!strncmp(line, "# source ", 9)) {
+		u32 path = built_string(&profile->names, line + 9, strlen(line + 9));
+		m->has_source = vec_push(&profile->sources, (struct profile_source){ path, 0 });
+		str_clear(&m->source);
+	} else if (!strncmp(line, "# at ", 5)) {
+		m->has_time = true;
+		m->time_ns = strtoull(line + 5, NULL, 10) * NS_PER_MS;
+		profile->timeline.cells_most = 1 << 16;
+	} else if (strrchr(line, ' ')) {
+		add_stack(m, line);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	struct profile profile;
+	struct making making = { 0 };
+	struct profile *profile = &making.profile;
 	struct out out;
 	struct err err;
 	char *line = NULL;
 	size_t room = 0;
 
 	const struct exporter *exporter = argc >= 2 ? exporter_for_path(argv[1]) : NULL;
-	if (!exporter || !profile_init(&profile)) {
+	if (!exporter || !profile_init(profile)) {
 		fprintf(stderr, "usage: make-page FILE.html [TITLE] < FOLDED\n");
 		return 2;
 	}
 	while (getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = 0;
-		if (strrchr(line, ' '))
-			built_line(&profile, line);
+		add_line(&making, line);
 	}
+	end_source(&making);
+	str_free(&making.source);
 	free(line);
-	built_facts(&profile);
+	built_facts(profile);
 	if (argc > 2) {
-		profile.title = profile.command = argv[2];
-		snprintf(profile.quality.warning, sizeof profile.quality.warning, "%s", argv[2]);
-		profile.quality.expected += profile.quality.lost.late = 3;
+		profile->title = profile->command = argv[2];
+		snprintf(profile->quality.warning, sizeof profile->quality.warning, "%s", argv[2]);
+		profile->quality.expected += profile->quality.lost.late = 3;
 	}
 	u64 before = clock_own_cpu_ns();
 	if (!out_open_file(&out, argv[1], &err)) {
 		fprintf(stderr, "make-page: %s\n", err.text);
 		return 1;
 	}
-	exporter->write(&profile, &(struct export_options){ 0 }, &out);
+	exporter->write(profile, &(struct export_options){ 0 }, &out);
 	u64 bytes = out.written;
 	if (!out_close(&out, &err)) {
 		fprintf(stderr, "make-page: %s\n", err.text);
 		return 1;
 	}
 	fprintf(stderr, "%llu samples, %u stacks, %u nodes: %llu bytes in %.3f s of CPU\n",
-		(unsigned long long)profile_total_count(&profile), profile.entries.count,
-		profile.names.stacks.count - 1, (unsigned long long)bytes,
+		(unsigned long long)profile_total_count(profile), profile->entries.count,
+		profile->names.stacks.count - 1, (unsigned long long)bytes,
 		(double)(clock_own_cpu_ns() - before) / 1e9);
-	profile_free(&profile);
+	profile_free(profile);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * colour.js - a frame's colour is its language; its shade is its file.
+ * colour.js - a frame's hue is its language; what its package is tints it.
  *
- * Both are the same in every page: nothing here depends on the profile but the name itself. */
+ * Both are the same in every page: nothing here depends on the profile but the names themselves.
+ * A way to colour is a row of COLOURINGS. */
 
 const FRAME_C = 4; /* sample/frame.h */
 
@@ -23,27 +24,93 @@ const MARKS = {
 	'[unreadable]': 'nothing of the stack could be read',
 };
 
+/* ---- what a frame is ---- */
+
+/* One object for each kind, so that they can be compared. `id` stands in links. */
+const kinds = new Map();
+
 function kindOf(language, flags) {
-	const known = Object.hasOwn(LANGUAGES, language) ? LANGUAGES[language] :
-		{ label: language, hue: 90 };
-	if (!(flags & FRAME_C)) return known;
-	return known.c || { label: `${known.label}'s C functions`, hue: 60 };
+	const id = (language || 'marks') + (flags & FRAME_C ? '-c' : '');
+	if (!kinds.has(id)) {
+		const known = Object.hasOwn(LANGUAGES, language) ? LANGUAGES[language] :
+			{ label: language, hue: 90 };
+		const kind = !(flags & FRAME_C) ? known :
+			known.c || { label: `${known.label}'s C functions`, hue: 60 };
+		kinds.set(id, { ...kind, id });
+	}
+	return kinds.get(id);
+}
+
+/* Where installed code says whose it is; the first that fits. */
+const PACKAGES = [
+	[/.*\/bundler\/gems\/([^/]+)-[0-9a-f]{7,}\//, (m) => m[1]],
+	[/.*\/gems\/([^/]+?)-\d[^/]*\//, (m) => m[1]],
+	[/.*\/(?:site|dist)-packages\/([^/]+?)(?:\.py)?(?:\/|$)/, (m) => m[1]],
+	[/^<internal:|\/(?:lib|lib64|share)\/ruby\//, () => 'Ruby itself'],
+	[/^<frozen |\/lib(?:64)?\/python\d/, () => 'Python itself'],
+];
+
+function packageOf(path, kind) {
+	if (kind.id === 'kernel' || kind.grey) return '';
+	if (!path) return kind.id === 'ruby-c' ? 'Ruby itself' : kind.id === 'python-c' ? 'Python itself' : '';
+	if (kind.id === 'native') return path.slice(path.lastIndexOf('/') + 1).replace(/[.-][\d.]*\.?so\b.*|\.so\b.*/, '');
+	for (const [pattern, name] of PACKAGES) {
+		const match = pattern.exec(path);
+		if (match) return name(match);
+	}
+	const parts = path.split('/'); /* the program's own: its folder */
+	return parts.length > 1 ? `${parts[parts.length - 2]}/` : '';
 }
 
 /* FNV-1a: any spread will do, but it must never change. */
 function hashOf(text) {
 	let hash = 0x811c9dc5;
 	for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-	return hash >>> 0;
+	return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/* 0 .. 4: neighbours from different files are told apart, a file stays one shade. */
-const SHADES = 5;
+/* ---- what it looks like ---- */
 
-function fillOf(kind, shade, dark) {
-	const saturation = kind.grey ? 4 : dark ? 34 : 78;
-	const lightness = dark ? 30 + 3 * shade : 78 + 2.6 * shade;
-	return `hsl(${kind.hue || 40} ${saturation}% ${lightness}%)`;
+/* Two shades of hue and five of lightness: neighbours are told apart, a language stays itself. */
+function byLanguage({ kind, hash }, dark) {
+	if (kind.grey) return dark ? 'hsl(40 4% 36%)' : 'hsl(40 8% 84%)';
+	const hue = kind.hue + ((hash >>> 8) % 3 - 1) * 7, shade = hash % 5;
+	return dark ? `hsl(${hue} ${34 + 2 * shade}% ${29 + 2.6 * shade}%)` :
+		`hsl(${hue} ${54 + 4 * shade}% ${78 + 2.2 * shade}%)`;
+}
+
+function byPackage(tone, dark) {
+	const { name, hash } = tone;
+	if (!name) return byLanguage(tone, dark);
+	return dark ? `hsl(${hash % 360} ${30 + (hash >>> 9) % 14}% 34%)` :
+		`hsl(${hash % 360} ${58 + (hash >>> 9) % 24}% 81%)`;
+}
+
+const COLOURINGS = {
+	language: { label: 'language and package', fill: byLanguage },
+	package: { label: 'package', fill: byPackage },
+};
+
+/* Tones: one for each language and package; a label has one, and its `fill` is what is drawn. */
+class Tones {
+	constructor() {
+		this.all = [];
+		this.byName = new Map();
+	}
+
+	of(kind, name) {
+		const id = `${kind.id}\n${name}`;
+		if (!this.byName.has(id)) {
+			const tone = { number: this.all.length, kind, name, hash: hashOf(name) };
+			this.byName.set(id, tone);
+			this.all.push(tone);
+		}
+		return this.byName.get(id);
+	}
+
+	paint(colouring, dark) {
+		for (const tone of this.all) tone.fill = COLOURINGS[colouring].fill(tone, dark);
+	}
 }
 
 /* The solid colour of a kind, for the legend and the tables. */

@@ -19,7 +19,7 @@ function shareCell(value, whole, amount) {
 	return cell;
 }
 
-/* view: {sums, labels, whole, by, matches, amountOf, dark, onPick(key)} */
+/* view: {sums, labels, whole, by, matches, amountOf, onPick(key)} */
 function showTable(view) {
 	const keys = rankKeys(view.sums, view.by, view.matches), rows = byId('rows');
 	rows.replaceChildren();
@@ -27,16 +27,19 @@ function showTable(view) {
 		const label = view.labels[key], row = make('tr'), name = make('td', 'name');
 		const box = make('div'), dot = make('i', 'dot'), pick = make('button', 'link', shorten(label.name));
 		const self = view.sums.self[key], total = view.sums.total[key];
-		dot.style.backgroundColor = swatchOf(label.kind, view.dark);
-		dot.title = label.kind.label;
+		dot.style.backgroundColor = swatchOf(label.tone.kind, isDark());
+		dot.title = kindText(label);
 		pick.type = 'button';
 		pick.title = 'Show in the flame graph';
 		pick.addEventListener('click', () => view.onPick(key));
 		box.append(dot, pick);
 		name.append(box);
+		const place = make('td', 'place'), where = make('span', '', shorten(label.where));
+		const actions = make('span', 'actions');
+		actions.append(...frameActions(label).slice(0, hasSource(label.path) ? 2 : 1));
+		place.append(where, actions);
 		row.append(shareCell(self, view.whole, view.amountOf(self)),
-			shareCell(total, view.whole, view.amountOf(total)), name,
-			make('td', 'place', shorten(label.where)));
+			shareCell(total, view.whole, view.amountOf(total)), name, place);
 		rows.append(row);
 	}
 	const shown = Math.min(keys.length, MOST_ROWS);

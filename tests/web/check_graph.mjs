@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_graph.mjs - the flame graph: what it draws, finds, zooms and counts.
+import assert from 'node:assert/strict';
+import { choose, click, clickFrame, drawnTexts, hashOf, open, placeOf, press, search, settle, tabTo, textOf } from './browser.mjs';
+import { check, SMALL, pageOf } from './pages.mjs';
+
+check('names are drawn, facts are said, nothing is hidden', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	const texts = await drawnTexts(page);
+	for (const name of ['all', '<main>', 'Foo#work', 'Array#map', 'memcpy', 'Bar#again', 'Foo#leaf',
+		'vfs_read', '[moving]'])
+		assert.ok(texts.includes(name), `${name} is drawn`);
+	assert.ok(texts.includes('foo.rb'));
+	assert.equal(await textOf(page, '#title'), 'ruby app.rb (pid 42)');
+	assert.match(await textOf(page, '#quality'), /100 samplesof 2 threads in 1 process/);
+	assert.match(await textOf(page, '#quality'), /99\.0 Hzachieved of 99 Hz asked for0 lost/);
+	assert.match(await textOf(page, '#status'),
+		/^100 % is 1\.00 s of CPU time \(100 samples\) of all 2 threads\. 12 of 12 frames drawn\.$/);
+	assert.match(await textOf(page, '#legend'), /Ruby50\.0 %/);
+	return page;
+});
+
+check('a search counts functions, and time once', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await search(page, 'foo#');
+	// Foo#leaf stands under Foo#work in 40 samples: 40 + 20 + 20 of 100, not 120.
+	assert.match(await textOf(page, '#status'), /Found 2 functions, 80\.0 % of CPU time\./);
+	assert.match(await hashOf(page), /query=foo%23/);
+	await press(page, 'Escape');
+	assert.equal(await hashOf(page), '#all');
+	await press(page, 'Escape');
+	await search(page, 'again');
+	assert.match(await textOf(page, '#status'), /Found 1 function, 10\.0 % of CPU time\./);
+	await press(page, 'Escape', 'Escape');
+	await search(page, 'bar.rb');
+	assert.match(await textOf(page, '#status'), /Found 1 function, 10\.0 %/);
+	await press(page, 'Escape', 'Escape');
+	await search(page, 'no such thing');
+	assert.match(await textOf(page, '#status'), /Found 0 functions, 0 %/);
+	assert.equal(await page.$eval('#next', (button) => button.disabled), true);
+	return page;
+});
+
+check('a click zooms; Esc and Back undo it', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await clickFrame(page, 'Foo#work');
+	const zoomed = await hashOf(page);
+	assert.match(zoomed, /zoom=/);
+	assert.ok(!(await drawnTexts(page)).includes('Bar#again'));
+	assert.match(await textOf(page, '#status'), /4 of 4 frames drawn/);
+	await clickFrame(page, 'memcpy');
+	assert.ok((await drawnTexts(page)).includes('<main>'), 'ancestors stay');
+	assert.ok(!(await drawnTexts(page)).includes('Foo#leaf'));
+	await press(page, 'Escape');
+	assert.equal(await hashOf(page), zoomed);
+	await press(page, 'Escape');
+	assert.ok((await drawnTexts(page)).includes('Bar#again'));
+	await clickFrame(page, 'Bar#again');
+	assert.ok(!(await drawnTexts(page)).includes('Foo#work'));
+	await page.goBack();
+	await settle(page);
+	assert.ok((await drawnTexts(page)).includes('Foo#work'));
+	await clickFrame(page, 'Foo#work');
+	await clickFrame(page, 'all');
+	assert.ok((await drawnTexts(page)).includes('Bar#again'));
+	return page;
+});
+
+check('a link shows what its sender saw', async (browser) => {
+	const file = pageOf(SMALL), first = await open(browser, file);
+	await clickFrame(first, 'Foo#work');
+	const hash = await hashOf(first);
+	await first.close();
+	const page = await open(browser, file, { hash });
+	assert.ok(!(await drawnTexts(page)).includes('Bar#again'));
+	assert.deepEqual(page.faults, []);
+	await page.close();
+	return open(browser, file, { hash: '#zoom=99999999&view=nonsense&thread=t77&merge=__proto__&by=x' });
+});
+
+check('the keyboard reaches and walks the graph', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await tabTo(page, 'canvas');
+	await press(page, 'ArrowDown');
+	assert.match(await textOf(page, '#readout'), /^all, total 100\.0 %/);
+	await press(page, 'ArrowDown', 'ArrowDown');
+	assert.match(await textOf(page, '#readout'), /^Foo#work, \/app\/foo\.rb, total 60\.0 %, 600 ms, self 0 %/);
+	await press(page, 'ArrowRight');
+	assert.match(await textOf(page, '#readout'), /^Foo#leaf/);
+	await press(page, 'ArrowLeft', 'ArrowUp');
+	assert.match(await textOf(page, '#readout'), /^<main>/);
+	await press(page, 'ArrowDown', 'Enter');
+	assert.ok(!(await drawnTexts(page)).includes('Bar#again'));
+	assert.equal(await page.$eval('#tip', (tip) => tip.hidden), true);
+	await press(page, 'Escape', '/');
+	assert.equal(await page.evaluate(() => document.activeElement.id), 'search');
+	await page.keyboard.type('memcpy');
+	await press(page, 'Enter');
+	assert.match(await textOf(page, '#readout'), /^memcpy/);
+	return page;
+});
+
+check('a thread is its own denominator', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	const options = await page.$$eval('#thread option', (all) => all.map((o) => o.textContent));
+	assert.deepEqual(options, ['all 2', 'main (1): 70.0 %', 'worker 1 (2): 30.0 %']);
+	await choose(page, '#thread', 't1');
+	assert.match(await textOf(page, '#status'), /^100 % is 300 ms of CPU time \(30 samples\) of thread worker 1 \(2\)/);
+	assert.ok(!(await drawnTexts(page)).includes('Foo#work'));
+	await choose(page, '#measure', 'samples');
+	assert.match(await textOf(page, '#status'), /^100 % is 30 samples of thread/);
+	await search(page, 'vfs');
+	assert.match(await textOf(page, '#status'), /Found 1 function, 66\.7 % of samples/);
+	return page;
+});
+
+check('a frame can be a line', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	assert.equal((await drawnTexts(page)).filter((text) => text === 'Foo#work').length, 1);
+	await choose(page, '#merge', 'line');
+	const texts = await drawnTexts(page);
+	assert.equal(texts.filter((text) => text === 'Foo#work').length, 2);
+	assert.ok(texts.includes('foo.rb:10') && texts.includes('foo.rb:11'));
+	return page;
+});
+
+check('10,000 frames deep', async (browser) => {
+	const deep = Array.from({ length: 10000 }, (_, i) => `down${i} (/a.rb:${i + 1})`).join(';');
+	const page = await open(browser, pageOf(`${deep} 3\n`));
+	assert.match(await textOf(page, '#status'), /10,001 of 10,001 frames drawn/);
+	await page.$eval('#scroll', (scroll) => { scroll.scrollTop = scroll.scrollHeight; });
+	await settle(page);
+	assert.ok((await drawnTexts(page)).includes('down9999'));
+	await clickFrame(page, 'down9999');
+	await press(page, '2');
+	assert.match(await textOf(page, '#more'), /300 of 10,000 rows/);
+	return page;
+});
+
+check('many stacks: all of them are there', async (browser) => {
+	let seed = 1;
+	const next = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+	const lines = [];
+	for (let i = 0; i < 5000; i++) {
+		const frames = Array.from({ length: 3 + next(30) }, (_, d) => `f${next(40)} (/x${d % 9}.rb:${next(9) + 1})`);
+		lines.push(`thread t${i % 8} (${i % 8 + 1});${frames.join(';')} ${1 + next(50)}`);
+	}
+	const page = await open(browser, pageOf(lines.join('\n')), { hash: '#merge=line' });
+	const distinct = new Set();
+	for (const line of lines) {
+		const frames = line.slice(line.indexOf(';') + 1, line.lastIndexOf(' ')).split(';');
+		for (let n = 1; n <= frames.length; n++) distinct.add(frames.slice(0, n).join(';'));
+	}
+	const all = new Intl.NumberFormat('en-US').format(distinct.size + 1);
+	assert.match(await textOf(page, '#status'), new RegExp(`of ${all} frames drawn; the others`));
+	return page;
+});
+
+check('an empty profile is a page', async (browser) => {
+	const page = await open(browser, pageOf(''));
+	assert.match(await textOf(page, '#status'), /^100 % is 0 samples of all 0 threads/);
+	for (const view of ['2', '3', '1']) await press(page, view);
+	return page;
+});
+
+check('the root can be at the bottom', async (browser) => {
+	const file = pageOf(SMALL), page = await open(browser, file);
+	const above = async (a, b) => (await placeOf(page, a)).y < (await placeOf(page, b)).y;
+	assert.ok(await above('all', 'Foo#work'));
+	await click(page, '#options summary');
+	await choose(page, '#root', 'bottom');
+	assert.ok(await above('Foo#work', 'all'));
+	await clickFrame(page, 'Foo#work');
+	assert.match(await hashOf(page), /root=bottom&zoom=/);
+	await press(page, 'Escape');
+	await tabTo(page, 'canvas');
+	await press(page, 'Home', 'ArrowUp', 'ArrowUp');
+	assert.match(await textOf(page, '#readout'), /^Foo#work/);
+	await press(page, 'ArrowDown');
+	assert.match(await textOf(page, '#readout'), /^<main>/);
+	return page;
+});
+
+check('a language can be left out: its time is its callers\' own', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await page.evaluate(() => [...document.querySelectorAll('#kinds button')]
+		.find((button) => button.textContent.startsWith('Native')).click());
+	await settle(page);
+	assert.equal(await hashOf(page), '#hide=native');
+	assert.ok(!(await drawnTexts(page)).includes('memcpy'));
+	assert.match(await textOf(page, '#status'), /100 % is 1\.00 s .* Native left out: its time is its callers' own\. 11 of 11/);
+	await press(page, '2');
+	const rows = await page.$$eval('#rows tr', (all) => all.map((row) => row.textContent));
+	assert.ok(rows.some((row) => row.startsWith('20.0 %200 ms60.0 %600 msArray#map')));
+	assert.equal(await page.$eval('#kinds button[aria-pressed="false"]', (b) => b.textContent), 'Native20.0 %');
+	await page.goBack();
+	await page.goBack();
+	await settle(page);
+	assert.ok((await drawnTexts(page)).includes('memcpy'));
+	return page;
+});
+
+check('a zoom stays on its frame when something else is chosen', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await clickFrame(page, 'Foo#work');
+	await choose(page, '#merge', 'line');
+	assert.ok(!(await drawnTexts(page)).includes('Bar#again'));
+	assert.ok((await drawnTexts(page)).includes('Foo#work'));
+	await choose(page, '#thread', 't1'); // has no such frame: its caller is shown
+	assert.ok((await drawnTexts(page)).includes('Foo#leaf'));
+	return page;
+});
+
+check('what is shown can be copied as folded stacks', async (browser) => {
+	const page = await open(browser, pageOf(SMALL), { hash: '#measure=samples&merge=line' });
+	await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: {
+		writeText: async (text) => { window.copied = text; } } }));
+	const copy = async () => {
+		await page.evaluate(() => document.getElementById('copy').click());
+		await settle(page);
+		return (await page.evaluate(() => window.copied)).split('\n').filter(Boolean).toSorted();
+	};
+	const folded = SMALL.split('\n').filter(Boolean).map((line) => line.slice(line.indexOf(';') + 1));
+	assert.deepEqual(await copy(), folded.toSorted());
+	assert.match(await textOf(page, '#readout'), /^Copied 5 folded stacks, in samples\./);
+	await clickFrame(page, 'Bar#again');
+	assert.deepEqual(await copy(), folded.filter((line) => line.includes('Bar#again')));
+	return page;
+});
+
+check('colours: packages are told apart, and said', async (browser) => {
+	const page = await open(browser, pageOf(`
+thread main (1);Rack#call (/var/lib/gems/rack-3.1.0/lib/rack.rb:1);A#b (/usr/lib/ruby/3.1.0/set.rb:3) 4
+thread main (1);Puma#run (/x/bundler/gems/puma-0123456789ab/lib/puma.rb:1);C#d (/srv/app/models/c.rb:2) 3`));
+	assert.match(await textOf(page, '#packages'), /Ruby itself57\.1 %models\/42\.9 %/);
+	const colours = () => page.$$eval('#packages .dot', (dots) => dots.map((dot) => dot.style.backgroundColor));
+	const before = await colours();
+	await choose(page, '#colour', 'package');
+	assert.notDeepEqual(await colours(), before);
+	await page.evaluate(() => document.querySelector('#packages button').click());
+	await settle(page);
+	assert.match(await textOf(page, '#status'), /Found 1 function, 57\.1 % of CPU time/);
+	return page;
+});

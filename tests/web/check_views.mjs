@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_views.mjs - the other views: tables, sandwich, source.
+import assert from 'node:assert/strict';
+import { choose, click, clickFrame, drawnTexts, hashOf, isHidden, open, press, search, settle, tabTo, textOf } from './browser.mjs';
+import { check, PWN, SMALL, SOURCED, pageOf } from './pages.mjs';
+
+check('tables: hottest functions and lines, recursion once', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await press(page, '2');
+	const rows = () => page.$$eval('#rows tr', (all) => all.map((row) =>
+		[...row.cells].map((cell, i) => i === 2 ? cell.textContent : cell.querySelector('span').textContent)));
+	let table = await rows();
+	assert.deepEqual(table[0], ['40.0 %', '60.0 %', 'Foo#leaf', '/app/foo.rb']);
+	assert.deepEqual(table.find((row) => row[2] === 'Bar#again'), ['10.0 %', '10.0 %', 'Bar#again', '/app/bar.rb']);
+	await click(page, '#by-total');
+	table = await rows();
+	assert.deepEqual(table[0], ['0 %', '100.0 %', '<main>', '/app/run.rb']);
+	assert.ok(table.every((row) => Number.parseFloat(row[1]) <= 100));
+	await press(page, '3');
+	table = await rows();
+	assert.deepEqual(table.filter((row) => row[3].startsWith('/app/run.rb')).map((row) => row[1]),
+		['60.0 %', '30.0 %', '10.0 %']);
+	await click(page, '#rows tr:nth-child(1) button');
+	assert.match(await textOf(page, '#status'), /Found 1 function/);
+	assert.ok((await drawnTexts(page)).length > 0);
+	return page;
+});
+
+check('sandwich: callers and callees of one function, recursion once', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await press(page, '2');
+	await page.evaluate(() => [...document.querySelectorAll('#rows tr')].find((row) =>
+		row.cells[2].textContent === 'Foo#leaf').querySelector('.actions button').click());
+	await settle(page);
+	assert.match(await textOf(page, '#sandwich-note'), /^Foo#leaf: self 40\.0 %, total 60\.0 %/);
+	const above = await drawnTexts(page, 'callers-canvas'), below = await drawnTexts(page, 'callees-canvas');
+	for (const name of ['Foo#leaf', 'Array#map', 'Foo#work', '<main>'])
+		assert.ok(above.includes(name), `${name} calls it`);
+	assert.equal(above.filter((text) => text === '<main>').length, 2); // by way of map, and directly
+	assert.deepEqual(below.filter((text) => !text.includes('.rb')), ['Foo#leaf', 'vfs_read']);
+	assert.match(await textOf(page, '#status'), / 7 of 7 frames drawn/);
+	await clickFrame(page, 'Array#map', 'callers-canvas');
+	assert.match(await textOf(page, '#sandwich-note'), /^Array#map: self 0 %, total 60\.0 %/);
+	await page.goBack();
+	await settle(page);
+	assert.match(await textOf(page, '#sandwich-note'), /^Foo#leaf/);
+	await press(page, '1');
+	await page.goto((await page.url()).split('#')[0] + '#view=sandwich&function=99999');
+	await settle(page);
+	assert.match(await textOf(page, '#sandwich-note'), /^Foo#leaf/); // the hottest
+	return page;
+});
+
+check('sandwich of a function that calls itself stays below 100 %', async (browser) => {
+	const page = await open(browser, pageOf(SMALL)), rows = () => drawnTexts(page, 'callees-canvas');
+	await search(page, 'again');
+	await press(page, 'Enter');
+	await page.evaluate(() => [...document.querySelectorAll('#frame button')].find((button) =>
+		button.textContent === 'Callers, callees').click());
+	await settle(page);
+	assert.match(await textOf(page, '#sandwich-note'), /^Bar#again: self 10\.0 %, total 10\.0 %/);
+	assert.equal((await rows()).filter((text) => text === 'Bar#again').length, 3);
+	await tabTo(page, 'callees-canvas');
+	await press(page, 'Home', 'ArrowDown');
+	assert.match(await textOf(page, '#readout'), /^Bar#again, .*total 10\.0 %, 100 ms, self 0 %/);
+	return page;
+});
+
+check('source lines have their weights', async (browser) => {
+	const page = await open(browser, pageOf(SOURCED));
+	await press(page, '5');
+	const lineOf = (number) => page.$eval(`#source-lines tr[data-line="${number}"]`, (row) =>
+		[...row.cells].map((cell) => cell.textContent));
+	assert.deepEqual(await lineOf(10), ['', '40.0 %', '10', '\tlist.map { |x| leaf(x) }']);
+	assert.deepEqual(await lineOf(11), ['', '20.0 %', '11', `\t"a\\\\n" + ${PWN}`]);
+	assert.deepEqual(await lineOf(20), ['40.0 %', '40.0 %', '20', '\tx * 2']);
+	assert.deepEqual(await lineOf(1), ['', '', '1', '']);
+	assert.match(await textOf(page, '#source-note'), /^22 of 22 lines shown/);
+	const files = await page.$$eval('#file option', (all) => all.map((option) => option.textContent));
+	assert.deepEqual(files, ['40.0 % self: /app/foo.rb', '0 % self: /app/cold.rb']);
+	await choose(page, '#thread', 't1');
+	assert.deepEqual((await lineOf(21)).slice(0, 2), ['', '66.7 %']);
+	await choose(page, '#file', '1');
+	assert.equal((await lineOf(1))[3], 'nothing here was seen');
+	await press(page, '2');
+	await page.evaluate(() => [...document.querySelectorAll('#rows button')].find((button) =>
+		button.textContent === 'Source').click());
+	await settle(page);
+	assert.match(await hashOf(page), /view=source.*file=0/);
+	assert.equal(await page.evaluate(() => window.pwned), undefined);
+	return page;
+});
+
+check('without a source there is no view of it', async (browser) => {
+	const page = await open(browser, pageOf(SMALL), { hash: '#view=source' });
+	assert.ok(await isHidden(page, '#tab-source'));
+	assert.ok((await drawnTexts(page)).includes('Foo#work'));
+	return page;
+});

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// pages.mjs - the profiles that the checks look at, and the list of checks.
+//
+// A page is written by make_page.c from folded lines.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sonde-web-'));
+let makePage = null, pages = 0;
+
+export const checks = [];
+export const check = (name, run) => checks.push([name, run]);
+
+export function begin(program) {
+	makePage = program;
+}
+
+export function end() {
+	fs.rmSync(folder, { recursive: true });
+}
+
+export function pageOf(folded, title) {
+	const file = path.join(folder, `${++pages}.html`);
+	const made = spawnSync(makePage, title === undefined ? [file] : [file, title], { input: folded });
+	assert.equal(made.status, 0, String(made.stderr));
+	return file;
+}
+
+// 100 samples, 1 s of CPU time, 12 frames, 2 threads.
+export const SMALL = `
+thread main (1);<main> (/app/run.rb:1);Foo#work (/app/foo.rb:10);Array#map [c];Foo#leaf (/app/foo.rb:20) 40
+thread main (1);<main> (/app/run.rb:1);Foo#work (/app/foo.rb:11);Array#map [c];memcpy [native] 20
+thread main (1);<main> (/app/run.rb:2);Bar#again (/app/bar.rb:5);Bar#again (/app/bar.rb:5);Bar#again (/app/bar.rb:6) 10
+thread worker 1 (2);<main> (/app/run.rb:3);Foo#leaf (/app/foo.rb:21);vfs_read [kernel] 20
+thread worker 1 (2);<main> (/app/run.rb:3);[moving] 10
+`;
+
+// The same program: it works for half a second, then reads. There are 953 slots of 2^20 ns.
+export const TIMED = `
+# at 0
+thread main (1);<main> (/app/run.rb:1);Foo#work (/app/foo.rb:10);Array#map [c];Foo#leaf (/app/foo.rb:20) 30
+# at 400
+thread main (1);<main> (/app/run.rb:1);Foo#work (/app/foo.rb:11);Array#map [c];memcpy [native] 20
+# at 600
+thread worker 1 (2);<main> (/app/run.rb:3);Foo#leaf (/app/foo.rb:21);vfs_read [kernel] 20
+# at 999
+thread main (1);<main> (/app/run.rb:1);Foo#work (/app/foo.rb:10);Array#map [c];Foo#leaf (/app/foo.rb:20) 10
+thread worker 1 (2);<main> (/app/run.rb:3);[moving] 20
+`;
+
+export const PWN = '</script><script>window.pwned=1</script>';
+
+export const SOURCED = `${SMALL}
+# source /app/foo.rb
+|${'\n|'.repeat(8)}def work(list)
+|	list.map { |x| leaf(x) }
+|	"a\\\\n" + ${PWN}
+|end
+|${'\n|'.repeat(6)}def leaf(x)
+|	x * 2
+|	read(x)
+|end
+# source /app/cold.rb
+|nothing here was seen
+`;
