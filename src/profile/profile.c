@@ -215,6 +215,18 @@ u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 
 	return number;
 }
 
+u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight)
+{
+	if (thread >= profile->threads.count)
+		return PROFILE_NONE;
+	u32 number = find_or_add_entry(profile, thread, stack);
+	if (number != PROFILE_NONE) {
+		profile->entries.at[number].count += count;
+		profile->entries.at[number].weight += weight;
+	}
+	return number;
+}
+
 /* Each entry gets the difference of two rounded-down running sums, so the parts sum to the whole
  * and none is a nanosecond off its exact share. */
 bool profile_share(struct profile *profile, u32 thread, u64 weight)

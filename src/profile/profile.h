@@ -84,6 +84,8 @@ u32 profile_thread(struct profile *profile, u32 process, u32 tid, u32 life, cons
 /* Counts one sample. With SAMPLE_UNPAID in `flags` the weight comes by profile_share(). Gives the
  * entry, for timeline_add(). */
 u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags);
+/* Counts `count` samples that weigh `weight` in all, as another profile has them. Gives the entry. */
+u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */
 bool profile_share(struct profile *profile, u32 thread, u64 weight);
 /* The text of the file at `path` (a string); 0: it was not recorded. */
