@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
 static int run(void *options_given, int rest_count, char **rest)
 {
 	const struct help_options *given = options_given;
-	const struct command *command = &top_command;
+	const struct command *command = &root_command;
 	struct err err;
 	struct out out;
 

@@ -5,6 +5,7 @@
 
 #define COMMANDS(C) \
 	C(record)   \
+	C(top)      \
 	C(report)   \
 	C(export)   \
 	C(diff)     \
@@ -23,4 +24,4 @@ const char *command_nearest(const char *name);
 /* Names in order, then NULL: a list for option tables. */
 const char *command_list(u32 index);
 /* sonde itself: the options before the sub-command, as a row of the same kind. */
-extern const struct command top_command;
+extern const struct command root_command;

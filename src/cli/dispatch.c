@@ -69,7 +69,7 @@ static void say_notes(const struct str *notes)
 
 int dispatch(const struct command *command, int argc, char **argv)
 {
-	const char *where = command == &top_command ? NULL : command->name;
+	const char *where = command == &root_command ? NULL : command->name;
 	AUTO_FREE void *options = calloc(1, command->options_size + 1);
 	struct options_parsed parsed;
 	struct err err = { 0 };
@@ -103,7 +103,7 @@ static int run_top(void *options, int rest_count, char **rest)
 	return command ? dispatch(command, rest_count, rest) : say_unknown_command(rest[0]);
 }
 
-const struct command top_command = {
+const struct command root_command = {
 	.name = "sonde",
 	.summary = "see where a running program spends its time",
 	.usage = "[--debug=SPEC] COMMAND [OPTIONS]",

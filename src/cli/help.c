@@ -92,7 +92,7 @@ static void write_commands(struct out *out)
 void help_short(const struct command *command, struct out *out)
 {
 	const struct option_row *row;
-	bool is_top = command == &top_command;
+	bool is_top = command == &root_command;
 
 	outf(out, "sonde%s%s: %s\n\n", is_top ? "" : " ", is_top ? "" : command->name,
 	     command->summary);

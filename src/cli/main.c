@@ -7,5 +7,5 @@
 int main(int argc, char **argv)
 {
 	signals_begin();
-	return dispatch(&top_command, argc, argv);
+	return dispatch(&root_command, argc, argv);
 }

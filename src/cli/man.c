@@ -109,7 +109,7 @@ static void roff_exit_status(struct out *out)
 
 static void roff_commands(struct out *out, const struct command *self)
 {
-	bool is_top = self == &top_command;
+	bool is_top = self == &root_command;
 
 	out_text(out, is_top ? ".SH COMMANDS\n" : ".SH SEE ALSO\n.BR sonde (1)");
 	for (u32 i = 0; i < command_count; i++) {
@@ -124,7 +124,7 @@ static void roff_commands(struct out *out, const struct command *self)
 
 void help_man(const struct command *command, struct out *out)
 {
-	bool is_top = command == &top_command;
+	bool is_top = command == &root_command;
 	const char *name = is_top ? "" : command->name;
 
 	out_text(out, ".TH SONDE");

@@ -15,6 +15,7 @@ static volatile sig_atomic_t child_pid;
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t interrupts;
 static const char *volatile temporary;
+static void (*volatile restore)(void);
 
 /* With the signal's own default action, so that a shell sees what ended us. */
 static void quit(int number)
@@ -23,6 +24,8 @@ static void quit(int number)
 
 	if (temporary)
 		unlink(temporary);
+	if (restore)
+		restore();
 	signal(number, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, number);
@@ -90,6 +93,11 @@ void signals_watch(int child)
 void signals_set_temporary(const char *path)
 {
 	temporary = path;
+}
+
+void signals_set_restore(void (*function)(void))
+{
+	restore = function;
 }
 
 int signals_stop(void)

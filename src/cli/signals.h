@@ -20,5 +20,7 @@ const struct spawn_signals *signals_inherited(void);
 void signals_watch(int child);
 /* A file to remove when quitting at once; the string must stay. NULL: none. */
 void signals_set_temporary(const char *path);
+/* Called before quitting at once, in a signal handler. NULL: nothing. */
+void signals_set_restore(void (*restore)(void));
 /* The signal that asks to stop and write, or 0. */
 int signals_stop(void);

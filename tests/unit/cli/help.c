@@ -15,7 +15,7 @@ static char *text_of(void (*write)(const struct command *, struct out *), u32 nu
 	struct out out;
 
 	out_open_memory(&out);
-	write(number < command_count ? commands[number] : &top_command, &out);
+	write(number < command_count ? commands[number] : &root_command, &out);
 	char *text = strndup((const char *)out.buffer, out.used);
 	assert_true(out_close(&out, NULL));
 	assert_non_null(text);
@@ -24,7 +24,7 @@ static char *text_of(void (*write)(const struct command *, struct out *), u32 nu
 
 static const struct command *numbered(u32 number)
 {
-	return number < command_count ? commands[number] : &top_command;
+	return number < command_count ? commands[number] : &root_command;
 }
 
 static void pages_fit_a_terminal_and_name_every_option(void **state)

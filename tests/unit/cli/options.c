@@ -195,7 +195,7 @@ static void tables_of_all_commands_are_sound(void **state)
 {
 	(void)state;
 	for (u32 c = 0; c <= command_count; c++) {
-		const struct command *command = c < command_count ? commands[c] : &top_command;
+		const struct command *command = c < command_count ? commands[c] : &root_command;
 		const struct option_row *row, *other;
 		u32 count = 0;
 

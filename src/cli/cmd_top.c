@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_top.c - sonde top: where a program spends its time, while it does.
+ *
+ *	start the command, held -> attach -> let the command go -> a screen, text, or one report
+ *
+ * Without a terminal that can be drawn on, and with --once, it prints. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/report.h"
+#include "cli/say.h"
+#include "cli/signals.h"
+#include "cli/top_live.h"
+#include "cli/top_terminal.h"
+#include "cli/value.h"
+#include "session/privilege.h"
+
+enum {
+	PID_HIGHEST = 4 * 1024 * 1024, /* PID_MAX_LIMIT of the kernel */
+	HZ_HIGHEST = 20000,
+	WIDTH_LEAST = 60,
+	TREE_PERCENT = 1,
+};
+
+struct top_options {
+	u32 pid, hz, pause, mode, sort, limit;
+	u64 duration_ns; /* 0: no end, or a second with --once */
+	const char *thread, *engine;
+	bool all, lines, once, json, no_children, keep_root;
+};
+
+static const struct top_options defaults = {
+	.hz = 99, .pause = PAUSE_AUTO, .mode = MODE_CPU, .limit = 20
+};
+
+static const char *engine_list(u32 index)
+{
+	return index < engine_count ? engines[index]->name : NULL;
+}
+
+#define AT(field) offsetof(struct top_options, field)
+static const struct option_row rows[] = {
+	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, PID_HIGHEST,
+	  .text = "attach to this process" },
+	{ 'a', "all", NULL, OPTION_FLAG, AT(all),
+	  .text = "every process that runs a language that sonde knows; new ones join" },
+	{ 'r', "rate", "HZ", OPTION_NUMBER, AT(hz), 1, HZ_HIGHEST, .text = "samples a second" },
+	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
+	  .text = "stop after this long: 30, 30s, 5m (with --once: 1s)" },
+	{ 0, "once", NULL, OPTION_FLAG, AT(once), .text = "sample that long, print a report, end" },
+	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "with --once: as JSON" },
+	{ 's', "sort", "BY", OPTION_CHOICE, AT(sort), .choices = "self,total",
+	  .text = "the heaviest by self first, or by total" },
+	{ 'l', "lines", NULL, OPTION_FLAG, AT(lines), .text = "a row a line, not a function" },
+	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000,
+	  .text = "rows of a table that is printed (default: 20)" },
+	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
+	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too many "
+		  "of its samples are [moving]" },
+	{ 0, "mode", "MODE", OPTION_CHOICE, AT(mode), .choices = "cpu,wall,gvl",
+	  .text = "what a sample weighs: CPU time, wall time, or time with the VM's lock" },
+	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
+	{ 0, "no-children", NULL, OPTION_FLAG, AT(no_children),
+	  .text = "only this process, not those that it starts" },
+	{ 'e', "engine", "ENGINE", OPTION_TEXT, AT(engine), .list = engine_list,
+	  .text = "how to sample (default: the best that can run here)" },
+	{ 0, "no-drop-root", NULL, OPTION_FLAG, AT(keep_root),
+	  .text = "under sudo, run the command as root and not as the user who called sudo" },
+	/* py-spy */
+	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
+	  .synonym = true },
+	{ 'i', "idle", NULL, OPTION_PRESET, AT(mode), MODE_WALL, .text = "as --mode=wall",
+	  .synonym = true },
+	{ 'g', "gil", NULL, OPTION_PRESET, AT(mode), MODE_LOCK, .text = "as --mode=gvl",
+	  .synonym = true },
+	{ 0, "subprocesses", NULL, OPTION_IGNORED, .text = "" },
+	{ 0 },
+};
+#undef AT
+
+struct top {
+	const struct top_options *given;
+	char **command; /* NULL: attached */
+	bool on_screen;
+	struct spawn spawn;
+	struct top_model model;
+	struct top_sources sources;
+	struct top_live live;
+	struct str line; /* how sonde was called */
+};
+
+static bool check(struct top *top, int rest_count, char **rest, struct err *err)
+{
+	const struct top_options *given = top->given;
+	u32 asked = (rest_count > 0) + (given->pid > 0) + given->all;
+
+	if (asked > 1)
+		return err_set(err, ERR_USAGE, "give only one of -p PID, -a and a command");
+	if (!asked)
+		return err_set(err, ERR_USAGE,
+			       "of what? Give -p PID, -a, or a command: sonde top ruby app.rb");
+	if (given->pid == (u32)getpid())
+		return err_set(err, ERR_USAGE, "-p/--pid: %u is sonde itself", given->pid);
+	if (given->engine && !engine_named(given->engine))
+		return err_set(err, ERR_USAGE,
+			       "-e/--engine: there is no engine \"%.80s\"; sonde --version "
+			       "lists them",
+			       given->engine);
+	if (given->json && !given->once)
+		return err_set(err, ERR_USAGE, "-j/--json is a report: give --once with it");
+	top->command = rest_count ? rest : NULL;
+	top->on_screen = !given->once && top_terminal_fits();
+	return true;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+/* What the command would write to must not be where we draw or print; gives what `fd` was. */
+static int lend(int fd, int other)
+{
+	int kept = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	if (kept >= 0)
+		dup2(other, fd);
+	return kept;
+}
+
+static void take_back(int fd, int kept)
+{
+	if (kept < 0)
+		return;
+	dup2(kept, fd);
+	close(kept);
+}
+
+/* On the screen the command has no terminal, else no standard output: that is for our data. */
+static bool start_command(struct top *top, struct err *err)
+{
+	struct spawn_identity identity;
+	int kept[3] = { -1, -1, -1 };
+
+	if (privilege_read_sudo(&identity))
+		out_set_owner(identity.uid, identity.gid);
+	identity.drop &= !top->given->keep_root;
+	if (!top->command)
+		return true;
+	AUTO_CLOSE int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (nowhere < 0)
+		return err_sys(err, errno, "/dev/null");
+	for (int fd = 0; fd < 3 && top->on_screen; fd++)
+		if (isatty(fd))
+			kept[fd] = lend(fd, nowhere);
+	if (!top->on_screen)
+		kept[1] = lend(STDOUT_FILENO, STDERR_FILENO);
+	bool started = spawn_start(&top->spawn, top->command, &identity, signals_inherited(), err);
+	for (int fd = 0; fd < 3; fd++)
+		take_back(fd, kept[fd]);
+	return started;
+}
+
+static int exec_failed(const struct top *top, struct err *err)
+{
+	int code = err->code != ERR_SYSTEM ? EXIT_PROFILER :
+		   err->errnum == ENOENT   ? EXIT_NOT_FOUND :
+					     EXIT_NOT_RUNNABLE;
+
+	err_wrap(err, "%.200s", top->command[0]);
+	say_failure("top", err);
+	return code;
+}
+
+/* ---- a run -------------------------------------------------------------------------------- */
+
+static void set_up(struct top *top)
+{
+	const struct top_options *given = top->given;
+	struct session_options session = {
+		.engine = given->engine,
+		.command = top->line.text,
+		.run = {
+			.hz = given->hz,
+			.mode = (enum engine_mode)given->mode,
+			.pause = (enum engine_pause)given->pause,
+			.children = !given->no_children,
+		},
+	};
+	u64 length_ns = given->duration_ns ? given->duration_ns : given->once ? NS_PER_S : 0;
+
+	if (given->thread &&
+	    !value_parse_number(given->thread, 1, PID_HIGHEST, &session.run.tid, NULL))
+		session.run.thread_name = given->thread;
+	top_sources_init(&top->sources, &top->model, &session);
+	top->model.view = given->lines ? TOP_LINES : TOP_FUNCTIONS;
+	top->model.sort = given->sort == REPORT_TOTAL ? TOP_BY_TOTAL : TOP_BY_SELF;
+	top->live = (struct top_live){
+		.model = &top->model,
+		.sources = &top->sources,
+		.screen = { .model = &top->model },
+		.command = top->command ? &top->spawn : NULL,
+		.all = given->all,
+		.pid = top->command ? (u32)top->spawn.pid : given->pid,
+		.limit = given->limit,
+		.end_ns = length_ns ? clock_now_ns() + length_ns : UINT64_MAX,
+	};
+}
+
+static bool attach(struct top *top, struct err *err)
+{
+	if (!top->given->all)
+		return top_sources_add(&top->sources, top->live.pid, top->command != NULL, err);
+	u32 found = top_sources_find(&top->sources);
+	if (found || !top->given->once)
+		return true;
+	err_set(err, ERR_NO_PROCESS, "no process here runs a language that sonde knows");
+	return top->sources.not_allowed ?
+		       err_hint(err, "%u could not be looked into; root could (sudo)",
+				top->sources.not_allowed) :
+		       false;
+}
+
+static void say_end(const struct top *top, enum top_end end)
+{
+	const struct profile *profile = &top->model.gather.profile;
+	char samples[32], duration[32];
+	int number = signals_stop();
+
+	value_grouped(profile->quality.samples, samples);
+	value_duration_text(profile->duration_ns, duration);
+	if (end == TOP_END_GONE && top->live.err.code != ERR_NO_PROCESS)
+		say_warning("stopped: %s", top->live.err.text);
+	else if (end == TOP_END_GONE)
+		say_note("stopped: the process has ended after %s; %s samples", duration, samples);
+	else if (end == TOP_END_COMMAND && top->spawn.code > 128)
+		say_note("stopped: %s was ended by signal %d (%s) after %s; %s samples",
+			 top->command[0], top->spawn.code - 128, strsignal(top->spawn.code - 128),
+			 duration, samples);
+	else if (end == TOP_END_COMMAND)
+		say_note("stopped: %s has ended with exit code %d after %s; %s samples",
+			 top->command[0], top->spawn.code, duration, samples);
+	else if (end == TOP_END_SIGNAL && number != SIGINT)
+		say_note("stopped: %s", number == SIGTERM ? "SIGTERM" : "SIGHUP");
+	if (top->live.written.length)
+		say_note("wrote %s", top->live.written.text);
+}
+
+static int report(const struct top *top)
+{
+	const struct top_options *given = top->given;
+	const struct profile *profile = &top->model.gather.profile;
+	u32 width = top_terminal_width();
+	struct report_options options = { .sort = given->sort,
+					  .lines = given->lines,
+					  .limit = given->limit,
+					  .tree_percent = TREE_PERCENT,
+					  .width = width < WIDTH_LEAST ? WIDTH_LEAST : width };
+	struct report made;
+	struct err err = { 0 };
+	struct out out;
+
+	bool good = report_make(&made, profile, &options) || err_no_memory(&err);
+	if (!good || !out_open_file(&out, "-", &err)) {
+		report_free(&made);
+		return say_failure("top", &err);
+	}
+	if (given->json)
+		report_json(&made, &out);
+	else if (!report_text(&made, &out))
+		out.errnum = ENOMEM;
+	report_free(&made);
+	if (!profile->quality.samples)
+		say_warning("not one sample was taken%s",
+			    given->mode == MODE_CPU ?
+				    ": nothing has used the CPU; --mode=wall samples threads that "
+				    "wait, too" :
+				    "");
+	return say_close(&out, "top");
+}
+
+static enum top_end watch(struct top *top)
+{
+	enum top_end end;
+
+	if (top->given->once)
+		return top_live_wait(&top->live);
+	if (!top->on_screen || !top_terminal_open())
+		return top_live_text(&top->live);
+	end = top_live_screen(&top->live);
+	top_terminal_close();
+	return end;
+}
+
+/* A command that somebody only wanted to look at does not outlive the look. */
+static int end_command(struct top *top, enum top_end end, int code)
+{
+	if (end != TOP_END_COMMAND)
+		kill(top->spawn.pid, SIGTERM);
+	int command_code = spawn_wait(&top->spawn);
+	return end == TOP_END_COMMAND ? command_code : code;
+}
+
+static int show(struct top *top)
+{
+	enum top_end end = watch(top);
+	int code = EXIT_OK;
+
+	top_sources_stop(&top->sources);
+	if (end == TOP_END_COMMAND)
+		spawn_wait(&top->spawn); /* a session may know before the parent does */
+	if (top->given->once)
+		code = report(top);
+	say_end(top, end);
+	if (top->model.gather.profile.bad || top->model.sums.bad)
+		say_warning("sonde ran out of memory: samples are missing");
+	if (end == TOP_END_GONE && !top->model.gather.profile.quality.samples)
+		code = EXIT_GONE;
+	return top->command ? end_command(top, end, code) : code;
+}
+
+static void remember_line(struct top *top)
+{
+	str_addf(&top->line, "sonde top -r %u", top->given->hz);
+	if (top->given->all)
+		str_add_text(&top->line, " -a");
+	else if (!top->command)
+		str_addf(&top->line, " -p %u", top->given->pid);
+	for (char **word = top->command; word && *word; word++)
+		str_addf(&top->line, "%s %s", word == top->command ? " --" : "", *word);
+}
+
+static int run_top(struct top *top, int rest_count, char **rest)
+{
+	struct err err = { 0 };
+
+	if (!check(top, rest_count, rest, &err) || !start_command(top, &err)) {
+		int code = say_failure("top", &err);
+		return top->command && err.code != ERR_USAGE ? EXIT_PROFILER : code;
+	}
+	remember_line(top);
+	set_up(top);
+	signals_watch(top->command ? top->spawn.pid : 0);
+	if (!attach(top, &err)) {
+		if (top->command)
+			spawn_abandon(&top->spawn);
+		int code = say_failure("top", &err);
+		return top->command ? EXIT_PROFILER : code;
+	}
+	if (top->command && !spawn_release(&top->spawn, &err))
+		return exec_failed(top, &err);
+	return show(top);
+}
+
+static int run(void *options_given, int rest_count, char **rest)
+{
+	struct top top = { .given = options_given };
+	struct err err = { 0 };
+
+	if (!top_model_init(&top.model)) {
+		err_no_memory(&err);
+		return say_failure("top", &err);
+	}
+	int code = run_top(&top, rest_count, rest);
+	if (top.sources.model)
+		top_sources_free(&top.sources);
+	top_model_free(&top.model);
+	str_free(&top.live.written);
+	str_free(&top.line);
+	return code;
+}
+
+const struct command top_command = {
+	.name = "top",
+	.summary = "show where a program spends its time, live",
+	.usage = "[OPTIONS] -p PID | -a | [--] COMMAND [ARGUMENTS]",
+	.details =
+		"Samples as record does, and shows the hottest functions, lines, threads, processes and "
+		"languages of the last ten seconds, or since the start. \"self\" is what the code of a "
+		"row took itself, \"total\" is that and all it called; recursion counts once, and "
+		"100 % is what the line above the table says.\n\n"
+		"  sonde top -p 1234\n"
+		"  sonde top ruby app.rb\n"
+		"  sonde top -a --mode=wall\n"
+		"  sonde top -p 1234 --once --json -d 5s\n\n"
+		"Where no screen can be drawn (a pipe, TERM=dumb, less than 60 columns) a table is "
+		"printed every three seconds.\n\n"
+		"# Keys\n\n"
+		"1 to 5 and Tab: functions, lines, threads, processes, languages. s, t, n: sort by "
+		"self, total, name. a: the last ten seconds, or all since the start. /: only names "
+		"that hold these words. Enter: the callers of a function or line and what it calls; "
+		"of a thread, process or language, only what it does. Esc: back. Space holds the "
+		"picture; sampling goes on. w writes all since the start as an HTML page, W as folded "
+		"stacks, into this directory; sampling goes on. ? is help, q quits.\n\n"
+		"# A command\n\n"
+		"It gets no terminal while the screen is drawn: what it writes there is not shown. "
+		"Redirect it to keep it: sonde top sh -c 'exec ruby app.rb >log 2>&1'. Where tables "
+		"are printed, its standard output goes to standard error. It is sent SIGTERM when "
+		"sonde ends first; else its exit code is returned.",
+	.options = rows,
+	.defaults = &defaults,
+	.options_size = sizeof(struct top_options),
+	.takes_command = true,
+	.run = run,
+};

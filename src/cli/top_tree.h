@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * top_tree.h - one function: who called it, and what it calls.
+ *
+ * Where it is on a stack more than once, the outermost one counts, so that its callers and what it
+ * calls have the same whole. */
+#pragma once
+#include "cli/top_sums.h"
+
+struct top_branch {
+	u32 key;
+	u32 indent; /* one more only where there are several */
+	struct top_amount had;
+};
+
+struct top_tree {
+	struct top_amount had; /* the function's own */
+	VEC(struct top_branch) callers, callees;
+	bool bad;
+};
+
+/* `view`: functions or lines. Branches below `least` of the whole are left out. */
+void top_tree_make(struct top_tree *tree, const struct top_sums *sums, enum top_view view,
+		   enum top_span span, u32 key, bool by_samples, double least);
+void top_tree_free(struct top_tree *tree);
