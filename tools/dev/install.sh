@@ -12,6 +12,7 @@ build   meson             meson
 build   ninja-build       ninja
 build   pkg-config        pkg-config
 build   python3           python3
+build   libncurses-dev
 build   libxxhash-dev
 build   libzstd-dev
 build   zlib1g-dev
@@ -26,6 +27,7 @@ test    golang-go         go
 test    chromium          chromium
 test    nodejs            node
 test    npm               npm
+test    tmux              tmux
 matrix  mmdebstrap        mmdebstrap
 matrix  debian-archive-keyring
 lint    clang             clang
