@@ -40,6 +40,38 @@ static void nesting_and_commas(void **state)
 		"  ]\n}\n");
 }
 
+static void flat_containers_and_exact_fractions(void **state)
+{
+	struct out out;
+	(void)state;
+
+	out_open_memory(&out);
+	struct json json = json_make(&out);
+	json_object(&json, NULL);
+	json_array(&json, "rows");
+	json_flat(&json);
+	json_object(&json, NULL);
+	json_flat(&json); /* it is already */
+	json_number(&json, "a", UINT64_MAX);
+	json_number(&json, "b", 0);
+	json_end(&json);
+	json_literal(&json, NULL, "-1");
+	json_end(&json);
+	json_array(&json, "fixed");
+	json_fixed(&json, NULL, 0, 6);
+	json_fixed(&json, NULL, 1, 6);
+	json_fixed(&json, NULL, 1234500000, 6);
+	json_fixed(&json, NULL, 1234, 0);
+	json_fixed(&json, NULL, 5000000, 6);
+	json_fixed(&json, NULL, UINT64_MAX, 19);
+	json_end(&json);
+	json_end(&json);
+	text_is(&out,
+		"{\n  \"rows\": [{\"a\": 18446744073709551615,\"b\": 0},-1],\n  \"fixed\": [\n"
+		"    0,\n    0.000001,\n    1234.5,\n    1234,\n    5,\n"
+		"    1.8446744073709551615\n  ]\n}\n");
+}
+
 #define REPLACED "\xef\xbf\xbd"
 
 static void strings_are_escaped(void **state)
@@ -114,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nesting_and_commas),
+		cmocka_unit_test(flat_containers_and_exact_fractions),
 		cmocka_unit_test(strings_are_escaped),
 		cmocka_unit_test(every_code_point_is_judged_right),
 		cmocka_unit_test(names_cannot_move_the_cursor),
