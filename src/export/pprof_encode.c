@@ -13,7 +13,7 @@
  * make "(garbage collection)" of a mark empty. */
 #include "export/pprof_encode.h"
 
-#include "base/clock.h"
+#include "export/facts.h"
 #include "export/proto.h"
 #include "base/text.h"
 #include "export/text_table.h"
@@ -126,24 +126,16 @@ static void put_value_type(struct encoding *e, u32 field, const char *type, cons
 	put(e, field);
 }
 
-/* What is measured, as pprof's users call it. */
-static const char *weight_type(const struct profile *profile)
-{
-	return profile->mode && !strcmp(profile->mode, "gvl") ? "lock" :
-	       profile->mode                                  ? profile->mode :
-								"cpu";
-}
-
 static void put_header(struct encoding *e)
 {
 	const struct profile *profile = e->profile;
-	const char *type = weight_type(profile);
+	const char *type = facts_weight_type(profile);
 	bool has_weights = profile_total_weight(profile) > 0;
 
 	put_value_type(e, PROFILE_SAMPLE_TYPE, "samples", "count");
 	put_value_type(e, PROFILE_SAMPLE_TYPE, type, "nanoseconds");
 	put_value_type(e, PROFILE_PERIOD_TYPE, type, "nanoseconds");
-	proto_uint(&e->body, PROFILE_PERIOD, profile->hz ? NS_PER_S / profile->hz : 1);
+	proto_uint(&e->body, PROFILE_PERIOD, facts_period_ns(profile));
 	proto_uint(&e->body, PROFILE_TIME_NANOS, profile->start_unix_ns);
 	proto_uint(&e->body, PROFILE_DURATION_NANOS, profile->duration_ns);
 	proto_uint(&e->body, PROFILE_DEFAULT_SAMPLE_TYPE,
@@ -187,26 +179,11 @@ static void put_sample(struct encoding *e, const struct profile_entry *entry)
 	put(e, PROFILE_SAMPLE);
 }
 
-/* The mapping that holds an address of an image: index + 1, 0 is none. With several processes
- * the first one's: a location has one place. */
-static u32 mapping_of(const struct profile *profile, const struct name_location *location)
-{
-	u32 image = profile->names.functions.at[location->function].image;
-
-	for (u32 i = 0; image && i < profile->mappings.count; i++) {
-		const struct profile_mapping *m = &profile->mappings.at[i];
-		if (m->path == image && location->address >= m->offset &&
-		    location->address - m->offset < m->end - m->start)
-			return i + 1;
-	}
-	return 0;
-}
-
 static void put_location(struct encoding *e, u32 number, u8 *mapping_has_names)
 {
 	const struct profile *profile = e->profile;
 	const struct name_location *location = &profile->names.locations.at[number];
-	u32 mapping = mapping_of(profile, location);
+	u32 mapping = facts_mapping_of(profile, location);
 
 	proto_uint(&e->message, LOCATION_ID, location_id(e, number));
 	proto_uint(&e->message, LOCATION_MAPPING_ID, mapping);

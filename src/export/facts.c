@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * facts.c - see facts.h. */
+#include "export/facts.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "sample/label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *facts_weight_type(const struct profile *profile)
+{
+	if (!profile->mode)
+		return "cpu";
+	return strcmp(profile->mode, "gvl") ? profile->mode : "lock";
+}
+
+u64 facts_period_ns(const struct profile *profile)
+{
+	return profile->hz ? NS_PER_S / profile->hz : 1;
+}
+
+void facts_add_thread(struct str *out, const struct profile *profile, u32 number)
+{
+	const struct profile_thread *thread = &profile->threads.at[number];
+	const struct profile_process *process = &profile->processes.at[thread->process];
+
+	label_string(out, &profile->names, process->name, 0);
+	str_addf(out, "%s(pid %u), ", process->name ? " " : "", process->pid);
+	label_string(out, &profile->names, thread->name, 0);
+	str_addf(out, "%s(tid %u)", thread->name ? " " : "", thread->tid);
+}
+
+void facts_add_quality(struct str *out, const struct profile *profile)
+{
+	const struct quality *q = &profile->quality;
+	bool is_missing = profile->bad || profile->names.bad;
+
+	str_addf(out, "%" PRIu64 " of %" PRIu64 " attempts taken, %" PRIu64 " lost", q->taken,
+		 q->expected, quality_lost(q));
+#define X(name, text)     \
+	if (q->lost.name) \
+		str_addf(out, " (" #name " %" PRIu64 ")", q->lost.name);
+	QUALITY_LOSSES(X)
+#undef X
+	if (q->warning[0]) {
+		str_add_text(out, "; ");
+		text_add_safe(out, q->warning, strlen(q->warning), 0);
+	}
+	if (is_missing)
+		str_add_text(out, "; out of memory while recording: something is missing");
+}
+
+void facts_each_count(const struct quality *q, void (*each)(void *arg, const char *name, u64 value),
+		      void *arg)
+{
+	each(arg, "expected", q->expected);
+	each(arg, "taken", q->taken);
+#define X(name, text) each(arg, "lost." #name, q->lost.name);
+	QUALITY_LOSSES(X)
+#undef X
+#define X(name, text) each(arg, #name, q->name);
+	QUALITY_COUNTS(X)
+#undef X
+	each(arg, "own_cpu_ns", q->own_cpu_ns);
+}
+
+void facts_json_quality(struct json *json, const char *key, const struct quality *q)
+{
+	json_object(json, key);
+	json_text(json, "engine", q->engine);
+	json_text(json, "warning", q->warning);
+	json_number(json, "expected", q->expected);
+	json_number(json, "taken", q->taken);
+	json_object(json, "lost");
+#define X(name, text) json_number(json, #name, q->lost.name);
+	QUALITY_LOSSES(X)
+#undef X
+	json_end(json);
+#define X(name, text) json_number(json, #name, q->name);
+	QUALITY_COUNTS(X)
+#undef X
+	json_number(json, "begin_ns", q->begin_ns);
+	json_number(json, "end_ns", q->end_ns);
+	json_number(json, "own_cpu_ns", q->own_cpu_ns);
+	json_end(json);
+}
+
+u32 facts_mapping_of(const struct profile *profile, const struct name_location *location)
+{
+	u32 image = profile->names.functions.at[location->function].image;
+
+	for (u32 i = 0; image && i < profile->mappings.count; i++) {
+		const struct profile_mapping *m = &profile->mappings.at[i];
+		if (m->path == image && location->address >= m->offset &&
+		    location->address - m->offset < m->end - m->start)
+			return i + 1;
+	}
+	return 0;
+}

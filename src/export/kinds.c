@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kinds.c - see kinds.h. */
+#include "export/kinds.h"
+
+#include <string.h>
+
+// clang-format off
+const struct kind kinds[] = {
+	{ "",       false, "Marks",                "grey",      NULL,      40,  true },
+	{ "ruby",   false, "Ruby",                 "red",       "ruby",    350, false },
+	{ "ruby",   true,  "Ruby's C functions",   "orange",    "ruby",    26,  false },
+	{ "python", false, "Python",               "green",     "cpython", 142, false },
+	{ "python", true,  "Python's C functions", "lightblue", "cpython", 178, false },
+	{ "native", false, "Native",               "blue",      "native",  212, false },
+	{ "kernel", false, "Kernel",               "purple",    "kernel",  268, false },
+	{ NULL,     false, "Other languages",      "yellow",    NULL,      90,  false },
+};
+// clang-format on
+const u32 kind_count = COUNT_OF(kinds);
+
+u32 kind_of(const struct names *names, u32 number)
+{
+	const struct name_function *function = &names->functions.at[number];
+	const char *language = names->strings.at[function->language].text;
+	bool is_c = function->flags & FRAME_C;
+	u32 other = COUNT_OF(kinds) - 1;
+
+	for (u32 i = 0; i < other; i++)
+		if (!strcmp(kinds[i].language, language)) {
+			bool has_c = i + 1 < other && kinds[i + 1].is_c;
+			return i + (is_c && has_c);
+		}
+	return other;
+}
