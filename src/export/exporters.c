@@ -5,13 +5,18 @@
 #include <string.h>
 #include <strings.h>
 
-extern const struct exporter folded_exporter, html_exporter, pprof_exporter;
+extern const struct exporter callgrind_exporter, firefox_exporter, folded_exporter, html_exporter,
+	json_exporter, otlp_exporter, pprof_exporter, speedscope_exporter, svg_exporter;
 
-const struct exporter *const exporters[] = {
-	&html_exporter, /* the default comes first */
-	&pprof_exporter,
-	&folded_exporter,
-};
+const struct exporter
+	*const
+		exporters[] = {
+			&html_exporter, /* the default comes first */
+			&pprof_exporter,   &folded_exporter,    &speedscope_exporter,
+			&firefox_exporter, &callgrind_exporter, &svg_exporter,
+			&json_exporter, /* behind those whose names end in .json too */
+			&otlp_exporter,
+		};
 const u32 exporter_count = COUNT_OF(exporters);
 
 /* Other ends of file names for the same formats. */
@@ -25,6 +30,7 @@ static const struct {
 	{ ".collapsed", &folded_exporter },
 	{ ".collapsedstack.txt", &folded_exporter }, /* what speedscope knows it by */
 	{ ".txt", &folded_exporter },
+	{ ".callgrind", &callgrind_exporter },
 };
 
 const struct exporter *exporter_named(const char *name)
@@ -42,8 +48,19 @@ static bool ends_with(const char *path, const char *end)
 	return length > tail && !strcasecmp(path + length - tail, end);
 }
 
+/* Valgrind's own names, which KCachegrind looks for: callgrind.out.42 */
+static bool is_callgrind(const char *path)
+{
+	static const char begin[] = "callgrind.out";
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, begin, sizeof begin - 1);
+}
+
 const struct exporter *exporter_for_path(const char *path)
 {
+	if (is_callgrind(path))
+		return &callgrind_exporter;
 	for (u32 i = 0; i < exporter_count; i++)
 		if (ends_with(path, exporters[i]->extension))
 			return exporters[i];

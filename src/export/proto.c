@@ -2,7 +2,7 @@
  * proto.c - see proto.h.  The format: developers.google.com/protocol-buffers/docs/encoding. */
 #include "export/proto.h"
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2, VARINT_MAX = 10 };
+enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, VARINT_MAX = 10 };
 
 static u32 varint_make(u8 *out, u64 value)
 {
@@ -49,4 +49,31 @@ void proto_packed(struct str *message, u32 field, const u64 *values, u32 count)
 	add_varint(message, length);
 	for (u32 i = 0; i < count; i++)
 		add_varint(message, values[i]);
+}
+
+static void add_fixed(struct str *message, u64 value)
+{
+	u8 bytes[8];
+
+	for (u32 i = 0; i < sizeof bytes; i++)
+		bytes[i] = (u8)(value >> 8 * i);
+	str_add(message, bytes, sizeof bytes);
+}
+
+void proto_packed_fixed(struct str *message, u32 field, const u64 *values, u32 count)
+{
+	if (!count)
+		return;
+	add_varint(message, (u64)field << 3 | WIRE_BYTES);
+	add_varint(message, (u64)count * 8);
+	for (u32 i = 0; i < count; i++)
+		add_fixed(message, values[i]);
+}
+
+void proto_fixed(struct str *message, u32 field, u64 value)
+{
+	if (!value)
+		return;
+	add_varint(message, (u64)field << 3 | WIRE_FIXED);
+	add_fixed(message, value);
 }

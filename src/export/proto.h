@@ -11,3 +11,6 @@ void proto_uint(struct str *message, u32 field, u64 value);
 void proto_bytes(struct str *message, u32 field, const void *bytes, size_t length);
 /* A repeated integer field in packed form; zeros count. */
 void proto_packed(struct str *message, u32 field, const u64 *values, u32 count);
+/* A repeated fixed64 field in packed form. */
+void proto_packed_fixed(struct str *message, u32 field, const u64 *values, u32 count);
+void proto_fixed(struct str *message, u32 field, u64 value);

@@ -46,10 +46,10 @@ static void what_makes_no_sense_is_said(void **state)
 	static const struct {
 		const char *path, *format, *says;
 	} rows[] = {
-		{ "out.svg", NULL, "the end of \"out.svg\" names no format" },
+		{ "out.pdf", NULL, "the end of \"out.pdf\" names no format" },
 		{ "x", "htm", "\"htm\" is not a format; give one of" },
 		{ "x", "htm", "did you mean \"html\"?" },
-		{ "x", "speedscope", "is not a format" },
+		{ "x", "perfetto", "is not a format" },
 		/* rbspy's order */
 		{ "html", "out.html", "did you mean \"-o out.html -f html\"?" },
 		{ "flamegraph", "out.svg", "did you mean \"-o out.svg -f flamegraph\"?" },

@@ -188,13 +188,13 @@ static void formats_are_found_by_name_and_by_path(void **state)
 {
 	(void)state;
 	assert_string_equal(exporter_named("pprof")->extension, ".pb.gz");
-	assert_null(exporter_named("svg"));
+	assert_null(exporter_named("pdf"));
 	static const struct {
 		const char *path, *name;
 	} rows[] = {
 		{ "x.folded", "folded" },    { "a/b.HTML", "html" }, { "p.pb.gz", "pprof" },
 		{ "p.txt", "folded" },       { "p.pprof", "pprof" }, { "p", NULL },
-		{ ".html", NULL },           { "html", NULL },       { "p.svg", NULL },
+		{ ".html", NULL },           { "html", NULL },       { "p.pdf", NULL },
 		{ "a.collapsed", "folded" },
 	};
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
