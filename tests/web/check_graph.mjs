@@ -197,6 +197,14 @@ check('a language can be left out: its time is its callers\' own', async (browse
 	await page.goBack();
 	await settle(page);
 	assert.ok((await drawnTexts(page)).includes('memcpy'));
+	/* Without their callers the others stand on the root. */
+	await page.evaluate(() => document.querySelector('#kinds button').click());
+	await settle(page);
+	assert.match(await textOf(page, '#status'), /100 % is 1\.00 s .* Ruby left out.* 5 of 5 frames/);
+	assert.deepEqual((await drawnTexts(page)).toSorted(), ['Array#map', '[moving]', 'all', 'memcpy', 'vfs_read']);
+	await tabTo(page, 'canvas');
+	await press(page, 'Home');
+	assert.match(await textOf(page, '#readout'), /^all, total 100\.0 %, 1\.00 s, self 10\.0 %/);
 	return page;
 });
 

@@ -142,6 +142,5 @@ function findMatches(tree, matches) {
 		total += tree.total[i];
 		covered = tree.end[i];
 	}
-	found.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
 	return { seen, found, total };
 }

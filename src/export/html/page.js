@@ -11,6 +11,11 @@ function undoZoom() {
 /* The heaviest match is the first. */
 function showMatch(step) {
 	if (!finding || !finding.found.length) return;
+	if (!finding.isSorted) { /* not before somebody walks them */
+		const { total } = finding.tree;
+		finding.found.sort((a, b) => total[b] - total[a] || a - b);
+		finding.isSorted = true;
+	}
 	const count = finding.found.length, at = finding.at < 0 && step < 0 ? 0 : finding.at;
 	finding.at = (at + step + count) % count;
 	const node = finding.found[finding.at];

@@ -52,33 +52,58 @@ class Tree {
 	}
 }
 
-/* Adds the subtree of node `top`, which is the tree's root already; merged says where each went. */
-function addSubtree(tree, profile, chosen, keyOf, top, merged) {
+/* The subtrees of `tops` as one, whose root they are.  merged: by node of the profile, where it
+ * went; -1: it has no time, or is elsewhere.
+ *
+ * All nodes that became one stand in a list, so that all of their children are seen in one go, and
+ * what a key became under this parent is a look into an array of keys: no index of pairs, whose
+ * every probe would miss the cache. */
+function mergeDown(profile, chosen, { keyOf, labels }, tops, rootKey) {
 	const { nodes } = profile, { self, total, hidden } = chosen;
-	merged[top] = 0;
-	tree.self[0] += self[top];
-	tree.total[0] += total[top];
-	for (let i = top + 1; i < nodes.end[top];) {
-		if (!total[i]) {
-			i = nodes.end[i];
-			continue;
+	const room = tops.reduce((sum, top) => sum + nodes.end[top] - top, 1);
+	const tree = { count: 1, parent: new Int32Array(room), key: new Int32Array(room),
+		self: new Float64Array(room), total: new Float64Array(room),
+		merged: new Int32Array(nodes.count).fill(-1) };
+	const head = new Int32Array(room), tail = new Int32Array(room).fill(-1);
+	const next = new Int32Array(nodes.count); /* 0, the root, is nobody's next: the end of a list */
+	const nodeOf = new Int32Array(labels.length), parentOf = new Int32Array(labels.length).fill(-1);
+	const append = (node, raw) => {
+		if (tail[node] >= 0) next[tail[node]] = raw;
+		else head[node] = raw;
+		tail[node] = raw;
+		tree.merged[raw] = node;
+	};
+	const addTo = (node, raw) => {
+		append(node, raw);
+		tree.self[node] += self[raw];
+		tree.total[node] += total[raw];
+	};
+	const addChild = (node, raw) => {
+		const key = keyOf[nodes.location[raw]];
+		if (parentOf[key] !== node) {
+			tree.parent[tree.count] = parentOf[key] = node;
+			tree.key[tree.count] = key;
+			nodeOf[key] = tree.count++;
 		}
-		let node = merged[nodes.parent[i]];
-		if (!hidden || !hidden[nodes.location[i]]) {
-			node = tree.child(node, keyOf[nodes.location[i]]);
-			tree.self[node] += self[i];
-			tree.total[node] += total[i];
-		}
-		merged[i++] = node;
-	}
+		addTo(nodeOf[key], raw);
+	};
+	tree.parent[0] = -1;
+	tree.key[0] = rootKey;
+	for (const top of tops) addTo(0, top);
+	for (let node = 0; node < tree.count; node++)
+		for (let raw = head[node], isOne = tops.length > 0; isOne; isOne = (raw = next[raw]) > 0)
+			for (let child = raw + 1; child < nodes.end[raw]; child = nodes.end[child]) {
+				if (!total[child]) continue;
+				/* What is hidden has its children here. */
+				if (hidden && hidden[nodes.location[child]]) append(node, child);
+				else addChild(node, child);
+			}
+	return tree;
 }
 
-/* Everything, from the root. merged: by node of the profile; -1: without time. */
-function mergeNodes(profile, chosen, keyOf) {
-	const tree = new Tree(profile.nodes.count, -1);
-	tree.merged = new Int32Array(profile.nodes.count).fill(-1);
-	addSubtree(tree, profile, chosen, keyOf, 0, tree.merged);
-	return tree;
+/* Everything, from the root. */
+function mergeNodes(profile, chosen, keying) {
+	return mergeDown(profile, chosen, keying, [0], -1);
 }
 
 /* The outermost frames of a key: disjoint subtrees, so that recursion counts once. */
@@ -93,15 +118,12 @@ function outermost({ nodes }, { total, hidden }, keyOf, key) {
 }
 
 /* What the function calls. */
-function mergeCallees(profile, chosen, keyOf, key) {
-	const tree = new Tree(1024, key), merged = new Int32Array(profile.nodes.count);
-	for (const top of outermost(profile, chosen, keyOf, key))
-		addSubtree(tree, profile, chosen, keyOf, top, merged);
-	return tree;
+function mergeCallees(profile, chosen, keying, key) {
+	return mergeDown(profile, chosen, keying, outermost(profile, chosen, keying.keyOf, key), key);
 }
 
 /* Who calls it: its callers are the children. Self is what begins there. */
-function mergeCallers(profile, chosen, keyOf, key) {
+function mergeCallers(profile, chosen, { keyOf }, key) {
 	const tree = new Tree(1024, key), { nodes } = profile, { total, hidden } = chosen;
 	for (const from of outermost(profile, chosen, keyOf, key)) {
 		let node = 0;

@@ -48,7 +48,7 @@ function rawOf({ count, merged, place }) {
 
 function wholeTree(merge) {
 	if (!shown.trees[merge]) {
-		const tree = layTree(mergeNodes(profile, shown.nodes, profile.keyings[merge].keyOf));
+		const tree = layTree(mergeNodes(profile, shown.nodes, profile.keyings[merge]));
 		shown.trees[merge] = { ...tree, raw: rawOf(tree) };
 	}
 	return shown.trees[merge];
@@ -224,7 +224,7 @@ function showTableNow() {
 
 /* Without a function: the one with the most time of its own. */
 function showSandwich() {
-	const { keyOf, labels } = profile.keyings.function, sums = sumsOf('function');
+	const keying = profile.keyings.function, { labels } = keying, sums = sumsOf('function');
 	let wanted = functionNow();
 	if (wanted < 0) wanted = rankKeys(sums, 'self', null)[0] ?? -1;
 	state.function = wanted < 0 ? '' : String(wanted);
@@ -235,8 +235,8 @@ function showSandwich() {
 	if (wanted < 0) return;
 	const name = `sandwich ${wanted}`, matches = matchesOf(labels);
 	shown.trees[name] ??= {
-		callers: layTree(mergeCallers(profile, shown.nodes, keyOf, wanted)),
-		callees: layTree(mergeCallees(profile, shown.nodes, keyOf, wanted)),
+		callers: layTree(mergeCallers(profile, shown.nodes, keying, wanted)),
+		callees: layTree(mergeCallees(profile, shown.nodes, keying, wanted)),
 	};
 	for (const [one, tree] of [[callers, shown.trees[name].callers], [callees, shown.trees[name].callees]]) {
 		if (one.tree !== tree) {
