@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh MAKE_PAGE - the report page, opened in a real browser without a network.
+# run.sh MAKE_PAGE [SCRIPT] - the report page, opened in a real browser without a network: check.mjs,
+# or another script that stands beside it.
 #
 # Needs chromium (Debian: chromium) and node >= 18 (nodejs, npm); puppeteer-core, which drives
 # the one from the other, is installed once into ${XDG_CACHE_HOME:-~/.cache}/sonde/npm.  What is
@@ -13,7 +14,7 @@ skip() {
 	exit 77
 }
 
-make_page=$(realpath "${1:?usage: run.sh MAKE_PAGE}")
+make_page=$(realpath "${1:?usage: run.sh MAKE_PAGE [SCRIPT]}")
 cache=${XDG_CACHE_HOME:-${HOME:?}/.cache}/sonde/npm
 browser=
 for name in chromium chromium-browser google-chrome; do
@@ -28,4 +29,4 @@ if [[ ! -d $cache/node_modules/puppeteer-core ]]; then
 		>"$cache/install.log" 2>&1 ||
 		skip "puppeteer-core could not be installed ($cache/install.log says why)"
 fi
-exec node "$(dirname "${BASH_SOURCE[0]}")/check.mjs" "$make_page" "$cache" "$browser"
+exec node "$(dirname "${BASH_SOURCE[0]}")/${2:-check.mjs}" "$make_page" "$cache" "$browser"
