@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // check_graph.mjs - the flame graph: what it draws, finds, zooms and counts.
 import assert from 'node:assert/strict';
-import { choose, click, clickFrame, drawnTexts, hashOf, open, placeOf, press, search, settle, tabTo, textOf } from './browser.mjs';
+import {
+	choose, click, clickFrame, drawnTexts, hashOf, open,
+	placeOf, press, search, settle, tabTo, textOf,
+} from './browser.mjs';
 import { check, SMALL, pageOf } from './pages.mjs';
 
 check('names are drawn, facts are said, nothing is hidden', async (browser) => {
@@ -111,6 +114,19 @@ check('a thread is its own denominator', async (browser) => {
 	assert.match(await textOf(page, '#status'), /^100 % is 30 samples of thread/);
 	await search(page, 'vfs');
 	assert.match(await textOf(page, '#status'), /Found 1 function, 66\.7 % of samples/);
+	return page;
+});
+
+check('a process is its own denominator', async (browser) => {
+	const page = await open(browser, pageOf(`
+process web (10);thread main (10);a (a.rb:1) 30
+process web (10);thread pool (11);b (a.rb:2) 20
+process job (20);thread main (20);c (c.rb:1) 50`));
+	const options = await page.$$eval('#thread option', (all) => all.map((o) => o.textContent));
+	assert.deepEqual(options.slice(0, 3), ['all 3', 'process web (10)', 'process job (20)']);
+	await choose(page, '#thread', 'p0');
+	assert.match(await textOf(page, '#status'), /^100 % is 500 ms of CPU time \(50 samples\) of process web \(10\)\. 3 of 3/);
+	assert.deepEqual((await drawnTexts(page)).filter((text) => text.length === 1).toSorted(), ['a', 'b']);
 	return page;
 });
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // check_views.mjs - the other views: tables, sandwich, source.
 import assert from 'node:assert/strict';
-import { choose, click, clickFrame, drawnTexts, hashOf, isHidden, open, press, search, settle, tabTo, textOf } from './browser.mjs';
+import {
+	choose, click, clickFrame, drawnTexts, hashOf, isHidden,
+	open, press, search, settle, tabTo, textOf,
+} from './browser.mjs';
 import { check, PWN, SMALL, SOURCED, pageOf } from './pages.mjs';
 
 check('tables: hottest functions and lines, recursion once', async (browser) => {

@@ -76,7 +76,7 @@ function byLanguage({ kind, hash }, dark) {
 	if (kind.grey) return dark ? 'hsl(40 4% 36%)' : 'hsl(40 8% 84%)';
 	const hue = kind.hue + ((hash >>> 8) % 3 - 1) * 7, shade = hash % 5;
 	return dark ? `hsl(${hue} ${34 + 2 * shade}% ${29 + 2.6 * shade}%)` :
-		`hsl(${hue} ${54 + 4 * shade}% ${78 + 2.2 * shade}%)`;
+		`hsl(${hue} ${56 + 4 * shade}% ${76 + 1.9 * shade}%)`;
 }
 
 function byPackage(tone, dark) {

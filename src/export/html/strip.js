@@ -2,8 +2,10 @@
  * strip.js - the activity of each thread over time; a drag selects a span of it.
  *
  * A row is a thread, the busiest first; its height is its share of the busiest moment of any.
- * Slots are the profile's; a column of pixels shows the mean of the slots under it. */
+ * Slots are the profile's; a bar shows the mean of those under it.  It is wide enough for some samples
+ * of the busiest thread: a bar for each single one would show the sampling, not the thread. */
 
+const SAMPLES_OF_BAR = 5, LEAST_BARS = 24;
 const STRIP_ROW = 19, STRIP_AXIS = 17, STRIP_FONT = FONT.replace('12px', '11px');
 
 /* By thread: what it measures in each slot. */
@@ -40,7 +42,7 @@ class Strip {
 		this.listen();
 	}
 
-	/* rows: [{thread, name, values, isChosen}] */
+	/* rows: [{thread, name, values: by slot, samples: in all, isChosen}] */
 	show(rows, span) {
 		this.rows = rows;
 		this.span = span;
@@ -63,19 +65,18 @@ class Strip {
 		this.redraw();
 	}
 
-	/* A column of pixels for each row, and the highest of all. */
+	/* The bars of each row, and the highest of all. */
 	measure() {
-		const { slots } = this.moments, columns = Math.max(1, Math.floor(this.width - this.left));
+		const { slots } = this.moments, most = this.rows.reduce((n, row) => Math.max(n, row.samples), 0);
+		const bars = Math.round(Math.min(slots, this.width - this.left, Math.max(LEAST_BARS, most / SAMPLES_OF_BAR)));
 		this.peak = 0;
 		for (const row of this.rows) {
-			row.columns = new Float64Array(columns);
-			for (let x = 0; x < columns; x++) {
-				const from = Math.floor(x * slots / columns);
-				const to = Math.max(from + 1, Math.floor((x + 1) * slots / columns));
-				let sum = 0;
-				for (let s = from; s < to; s++) sum += row.values[s];
-				row.columns[x] = sum / (to - from);
-				this.peak = Math.max(this.peak, row.columns[x]);
+			row.bars = new Float64Array(Math.max(1, bars));
+			for (let b = 0; b < row.bars.length; b++) {
+				const from = Math.floor(b * slots / row.bars.length);
+				const to = Math.floor((b + 1) * slots / row.bars.length);
+				for (let s = from; s < to; s++) row.bars[b] += row.values[s] / (to - from);
+				this.peak = Math.max(this.peak, row.bars[b]);
 			}
 		}
 	}
@@ -128,9 +129,10 @@ class Strip {
 		context.fillRect(this.left, base, this.width - this.left, 1);
 		context.fillStyle = colour(row.isChosen ? '--activity' : '--dust');
 		const scale = this.peak ? (STRIP_ROW - 4) / this.peak : 0;
-		for (let x = 0; x < row.columns.length; x++) {
-			const height = row.columns[x] * scale;
-			if (height) context.fillRect(this.left + x, base - height, 1, height);
+		const width = (this.width - this.left) / row.bars.length;
+		for (let b = 0; b < row.bars.length; b++) {
+			const height = row.bars[b] * scale, left = Math.round(this.left + b * width);
+			if (height) context.fillRect(left, base - height, Math.round(this.left + (b + 1) * width) - left, height);
 		}
 		context.globalAlpha = 1;
 	}

@@ -88,7 +88,7 @@ function functionsFound() {
 function drawnText(flames) {
 	const [drawn, all] = flames.map((one) => one.drawnCount()).reduce(([a, b], [c, d]) => [a + c, b + d]);
 	return `${countText(drawn)} of ${plural(all, 'frame')} drawn` +
-		(drawn < all ? '; the others are narrower than a pixel: zoom in.' : '.');
+		(drawn === all ? '.' : `; the ${all - drawn === 1 ? 'other is' : 'others are'} narrower than a pixel: zoom in.`);
 }
 
 function statusText() {
@@ -179,7 +179,7 @@ function showStrip() {
 	}
 	const chosen = new Set(threadsNow()), span = spanNow();
 	strip.show(strip.order.map((t) => ({ thread: t, name: threadText(t), values: strip.activity[t],
-		isChosen: chosen.has(t) })), span);
+		samples: sumValues(profile.entries.samples, [t]), isChosen: chosen.has(t) })), span);
 	byId('whole-time').hidden = !span;
 	const more = threads.threads - strip.order.length;
 	byId('strip-note').textContent = span ? `Only ${spanText(span)} is shown.` :
