@@ -31,7 +31,8 @@ class Flame {
 		this.zoom = 0;
 		this.focus = this.hover = -1;
 		this.widths = new Map();
-		this.isUp = false; /* the root at the bottom */
+		this.isUp = false;    /* the root at the bottom */
+		this.paperHeight = 0; /* on paper, as high as this, not as the window */
 		this.pending = false;
 		this.listen();
 	}
@@ -63,7 +64,7 @@ class Flame {
 		const below = this.isUp && this.full ? this.full - this.height - this.scroll.scrollTop : 0;
 		const ratio = window.devicePixelRatio || 1;
 		this.width = this.scroll.clientWidth;
-		this.height = this.scroll.clientHeight;
+		this.height = this.paperHeight || this.scroll.clientHeight;
 		this.canvas.width = Math.round(this.width * ratio);
 		this.canvas.height = Math.round(this.height * ratio);
 		this.canvas.style.width = `${this.width}px`;
@@ -365,7 +366,8 @@ class Flame {
 		});
 		new ResizeObserver(() => {
 			const { clientWidth, clientHeight } = this.scroll, ratio = window.devicePixelRatio || 1;
-			const isNew = clientWidth !== this.width || clientHeight !== this.height || ratio !== this.ratio;
+			const isNew = clientWidth !== this.width || ratio !== this.ratio ||
+				(clientHeight !== this.height && !this.paperHeight);
 			if (this.tree && clientWidth && isNew) this.resize();
 		}).observe(this.scroll);
 	}

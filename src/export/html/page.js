@@ -113,8 +113,7 @@ function preparePrint() {
 	profile.tones.paint(state.colour, false);
 	for (const one of [flame, callers, callees])
 		if (one.tree && one.width) {
-			one.scroll.style.flex = 'none';
-			one.scroll.style.height = `${Math.min(one.rowsHeight(), PAPER_HEIGHT)}px`;
+			one.paperHeight = Math.min(one.rowsHeight(), PAPER_HEIGHT);
 			one.resize();
 			one.draw();
 		}
@@ -127,7 +126,7 @@ function endPrint() {
 	else root.dataset.theme = print;
 	delete root.dataset.print;
 	for (const one of [flame, callers, callees]) {
-		one.scroll.style.flex = one.scroll.style.height = '';
+		one.paperHeight = 0;
 		if (one.tree) one.resize();
 	}
 	apply();
