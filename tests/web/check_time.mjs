@@ -11,7 +11,7 @@ async function slotPlace(page, slot) {
 	return page.evaluate((slot) => {
 		const canvas = document.getElementById('strip'), box = canvas.getBoundingClientRect();
 		const left = Math.min(150, Math.round(box.width * 0.24));
-		return { x: box.left + left + (slot + 0.5) / 953 * (box.width - left), y: box.top + 25 };
+		return { x: box.left + left + (slot + 0.5) / 954 * (box.width - left), y: box.top + 25 };
 	}, slot);
 }
 
@@ -53,9 +53,9 @@ check('a span of time is a denominator of its own', async (browser) => {
 check('the samples of a span add up: parts of the time make the whole', async (browser) => {
 	const page = await open(browser, pageOf(TIMED), { hash: '#measure=samples&span=0-477' });
 	assert.match(await textOf(page, '#status'), /^100 % is 50 samples/);
-	await page.goto((await page.url()).split('#')[0] + '#measure=samples&span=477-953');
+	await page.goto((await page.url()).split('#')[0] + '#measure=samples&span=477-954');
 	await settle(page);
-	assert.match(await textOf(page, '#status'), /^100 % is 50 samples .* from 0\.500 s to 0\.999 s/);
+	assert.match(await textOf(page, '#status'), /^100 % is 50 samples .* from 0\.500 s to 1\.000 s/);
 	for (const odd of ['5-5', '9-3', '-1-4', 'x', '0-99999999', '2000-3000']) {
 		await page.goto((await page.url()).split('#')[0] + `#measure=samples&span=${odd}`);
 		await settle(page);
@@ -68,12 +68,12 @@ check('the strip by keyboard: a span, a thread', async (browser) => {
 	const page = await open(browser, pageOf(TIMED));
 	await tabTo(page, 'strip');
 	await press(page, 'End', 'ArrowLeft');
-	assert.match(await textOf(page, '#readout'), /^0\.989 s/);
+	assert.match(await textOf(page, '#readout'), /^0\.990 s/);
 	await page.keyboard.down('Shift');
 	for (let i = 0; i < 3; i++) await press(page, 'ArrowLeft');
 	await page.keyboard.up('Shift');
-	assert.equal(await hashOf(page), '#span=913-943');
-	assert.match(await textOf(page, '#readout'), /^Only 0\.957 s to 0\.989 s\./);
+	assert.equal(await hashOf(page), '#span=914-944');
+	assert.match(await textOf(page, '#readout'), /^Only 0\.958 s to 0\.990 s\./);
 	await press(page, 'Escape', 'ArrowDown');
 	assert.match(await textOf(page, '#readout'), /^worker 1 \(2\)/);
 	await press(page, 'Enter');
@@ -91,6 +91,14 @@ check('a click lets a span go; a name chooses its thread', async (browser) => {
 	assert.equal(await hashOf(page), '#all');
 	await clickFrame(page, 'worker 1 (2)', 'strip');
 	assert.equal(await hashOf(page), '#thread=t1');
+	return page;
+});
+
+check('the strip is as long as the recording', async (browser) => {
+	const page = await open(browser, pageOf(`${TIMED}\n# at 1999`)); // and nothing was seen then
+	assert.deepEqual((await drawnTexts(page, 'strip')).filter((text) => text.endsWith(' s')).at(-1), '2 s');
+	await drag(page, 477, 2000);
+	assert.match(await textOf(page, '#status'), / from 1\.00 s to 2\.00 s\./);
 	return page;
 });
 

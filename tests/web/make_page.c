@@ -92,6 +92,8 @@ int main(int argc, char **argv)
 	str_free(&making.source);
 	free(line);
 	built_facts(profile);
+	if (making.has_time)
+		profile->duration_ns = making.time_ns + NS_PER_MS;
 	if (argc > 2) {
 		profile->title = profile->command = argv[2];
 		snprintf(profile->quality.warning, sizeof profile->quality.warning, "%s", argv[2]);

@@ -38,7 +38,7 @@ thread worker 1 (2);<main> (/app/run.rb:3);Foo#leaf (/app/foo.rb:21);vfs_read [k
 thread worker 1 (2);<main> (/app/run.rb:3);[moving] 10
 `;
 
-// The same program: it works for half a second, then reads. There are 953 slots of 2^20 ns.
+// The same program: it works for half a second, then reads. There are 954 slots of 2^20 ns.
 export const TIMED = `
 # at 0
 thread main (1);<main> (/app/run.rb:1);Foo#work (/app/foo.rb:10);Array#map [c];Foo#leaf (/app/foo.rb:20) 30

@@ -22,7 +22,7 @@ function timeText(ns) {
 
 /* A moment since the start; as many digits as tell moments of so long a time apart. */
 function momentText(ns, whole) {
-	const seconds = ns / 1e9, digits = whole < 1e8 ? 4 : whole < 1e9 ? 3 : whole < 1e10 ? 2 : 1;
+	const seconds = ns / 1e9, digits = whole < 2e8 ? 4 : whole < 2e9 ? 3 : whole < 2e10 ? 2 : 1;
 	if (whole < 3e11) return `${seconds.toFixed(digits)} s`;
 	const minutes = Math.floor(seconds / 60), rest = Math.floor(seconds % 60);
 	const clock = `${minutes % 60}`.padStart(2, '0') + `:${rest}`.replace(/:(\d)$/, ':0$1');

@@ -183,7 +183,8 @@ function showStrip() {
 	byId('whole-time').hidden = !span;
 	const more = threads.threads - strip.order.length;
 	byId('strip-note').textContent = span ? `Only ${spanText(span)} is shown.` :
-		`Drag over a span of time to see only that; a thread's name to see only it.${
+		`${measure === 'weight' ? modeOf(facts).title : 'Samples'} by thread. Drag to see only a span of time; ` +
+		`click a name to see only that thread.${
 			more > 0 && strip.order.length === MOST_ROWS_OF_TIME ?
 				` The ${MOST_ROWS_OF_TIME} busiest of ${plural(threads.threads, 'thread')}.` : ''}`;
 }
