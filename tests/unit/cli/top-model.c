@@ -239,7 +239,7 @@ static void sums_are_those_of_the_profile(void **state)
 			assert_true(fed.model.rows.at[k].had.total <= top_model_whole(&fed.model));
 	}
 	assert_true(fold_make(&fold, &fed.model.gather.profile, FOLD_FUNCTIONS, NULL));
-	for (u32 i = 0; i < fold.keys; i++) {
+	for (u32 i = 0; i < fold.keys.count; i++) {
 		const struct top_amount *had =
 			&fed.model.sums.keys[TOP_FUNCTIONS].at[i].had[TOP_ALL];
 		assert_int_equal(had->self, fold.row[i].self);
