@@ -29,7 +29,7 @@ static const struct option_row rows[] = {
 	  .text = "write here; \"-\" is standard output (default: the name of the recording, with the "
 		  "format's end)" },
 	{ 'f', "format", "FORMAT", OPTION_TEXT, AT(format), .list = format_list,
-	  .text = "one of those below (default: by the end of FILE)" },
+	  .text = "instead of what the end of FILE says" },
 	LOAD_OPTIONS(export_command_options),
 	{ 'T', "threads", NULL, OPTION_FLAG, AT(threads),
 	  .text = "\"thread NAME (TID)\" at the root of each stack, in formats without threads" },

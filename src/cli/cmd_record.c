@@ -63,7 +63,7 @@ static const struct option_row rows[] = {
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
 	  .text = "write here; \"-\" is standard output (default: sonde-PID-TIME.sonde)" },
 	{ 'f', "format", "FORMAT", OPTION_TEXT, AT(format), .list = record_output_formats,
-	  .text = "sonde, folded, pprof or html (default: by the end of FILE)" },
+	  .text = "instead of what the end of FILE says" },
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
 	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too many "
 		  "of its samples are [moving]" },
@@ -79,7 +79,7 @@ static const struct option_row rows[] = {
 	{ 0, "no-children", NULL, OPTION_FLAG, AT(no_children),
 	  .text = "only this process, not those that it starts" },
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, AT(engine), .list = engine_list,
-	  .text = "how to sample (default: the best that can run here)" },
+	  .text = "how to sample, instead of the best that can run here" },
 	{ 0, "tape", "DIR", OPTION_TEXT, AT(tape_dir),
 	  .text = "also record what was read of the process, for bug reports" },
 	{ 0, "quality", "FILE", OPTION_TEXT, AT(quality),

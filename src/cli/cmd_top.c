@@ -70,7 +70,7 @@ static const struct option_row rows[] = {
 	{ 0, "no-children", NULL, OPTION_FLAG, AT(no_children),
 	  .text = "only this process, not those that it starts" },
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, AT(engine), .list = engine_list,
-	  .text = "how to sample (default: the best that can run here)" },
+	  .text = "how to sample, instead of the best that can run here" },
 	{ 0, "no-drop-root", NULL, OPTION_FLAG, AT(keep_root),
 	  .text = "under sudo, run the command as root and not as the user who called sudo" },
 	/* py-spy */

@@ -66,10 +66,21 @@ const char *help_default(const struct command *command, const struct option_row 
 	return text;
 }
 
+void help_list(const struct option_row *row, char *out, size_t room)
+{
+	const char *word;
+
+	out[0] = 0;
+	for (u32 i = 0; row->list && (word = row->list(i)); i++) {
+		size_t used = strlen(out);
+		snprintf(out + used, room - used, "%s%s", i ? ", " : ": ", word);
+	}
+}
+
 static void write_option(struct out *out, const struct command *command,
 			 const struct option_row *row)
 {
-	char head[64], text[400], value[32];
+	char head[64], text[500], value[32], list[160];
 	char letter[8] = "   ";
 
 	if (row->letter)
@@ -77,8 +88,9 @@ static void write_option(struct out *out, const struct command *command,
 	snprintf(head, sizeof head, "  %s --%s%s%s", letter, row->name, row->value ? "=" : "",
 		 row->value ? row->value : "");
 	const char *preset = help_default(command, row, value);
-	snprintf(text, sizeof text, "%s%s%s%s", row->text, preset[0] ? " (default: " : "", preset,
-		 preset[0] ? ")" : "");
+	help_list(row, list, sizeof list);
+	snprintf(text, sizeof text, "%s%s%s%s%s", row->text, list, preset[0] ? " (default: " : "",
+		 preset, preset[0] ? ")" : "");
 	help_wrap(out, head, text, TEXT_COLUMN);
 }
 

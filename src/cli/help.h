@@ -27,6 +27,8 @@ void help_wrap(struct out *out, const char *head, const char *text, u32 indent);
 /* How a row's default reads: "99", "cpu"; "" when it has none. */
 const char *help_default(const struct command *command, const struct option_row *row,
 			 char text[static 32]);
+/* ": sonde, html, pprof", the words that the option takes; "" when it has no list. */
+void help_list(const struct option_row *row, char *out, size_t room);
 /* Calls `fn` for each paragraph of the details. */
 typedef void help_paragraph_fn(struct out *out, const char *text, size_t length);
 void help_each_paragraph(const char *details, struct out *out, help_paragraph_fn *fn);

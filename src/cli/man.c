@@ -39,7 +39,7 @@ static void roff_text(struct out *out, const char *text)
 static void roff_option(struct out *out, const struct command *command,
 			const struct option_row *row)
 {
-	char preset[32];
+	char preset[32], list[160];
 
 	out_text(out, ".TP\n");
 	if (row->letter)
@@ -58,6 +58,8 @@ static void roff_option(struct out *out, const struct command *command,
 	if (row->kind == OPTION_IGNORED && row->text[0])
 		out_text(out, ": ");
 	roff_text(out, row->text);
+	help_list(row, list, sizeof list);
+	roff_text(out, list);
 	if (help_default(command, row, preset)[0])
 		outf(out, " (default: %s)", preset);
 	out_text(out, "\n");
