@@ -99,7 +99,7 @@ def top_keys(run):
             terminal.type(*keys)
             return terminal.wait(condition, what)
 
-        terminal.wait(lambda screen: any(line.name.startswith("spin ") for line in table(screen)), "spin")
+        terminal.wait(lambda screen: any(re.match(r"(Object#)?spin ", line.name) for line in table(screen)), "spin")
         by_total = after("t", lambda screen: "TOTAL%" in screen.text, "by total")
         totals = [line.total for line in table(by_total)]
         yield holds("t sorts by total", totals == sorted(totals, reverse=True), totals[:3])
