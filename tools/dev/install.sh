@@ -28,6 +28,7 @@ test    chromium          chromium
 test    nodejs            node
 test    npm               npm
 test    tmux              tmux
+test    valgrind          callgrind_annotate
 matrix  mmdebstrap        mmdebstrap
 matrix  debian-archive-keyring
 lint    clang             clang
