@@ -27,7 +27,7 @@ enum {
 	TYPES_MOST = 64,
 	DEPTH_MOST = 1 << 16,
 	FRAMES_PER_BYTE = 32,
-	FRAMES_FREE = 1 << 20,
+	FRAMES_FREE = 1 << 16,
 	HZ_MOST = 1000000,
 };
 
