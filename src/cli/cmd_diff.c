@@ -88,6 +88,19 @@ static int print(const struct diff_command_options *given, const struct diff_pri
 	return EXIT_OK;
 }
 
+/* On a busy machine threads wait for their CPU, mostly in system calls, and what these weigh is then
+ * a matter of who else was there: nothing within one recording shows that. */
+static void warn_of_busy(const char *path, const struct quality *quality)
+{
+	u64 late = quality->lost.late;
+
+	if (late && late >= quality->expected / 5)
+		say_warning(
+			"%s: %.0f %% of its looks came late, because the machine was busy: compare system "
+			"calls and waiting with care",
+			path, 100.0 * (double)late / (double)quality->expected);
+}
+
 static void warn(const struct profile *before, const struct profile *after)
 {
 	bool weights = profile_total_weight(before) && profile_total_weight(after);
@@ -110,6 +123,8 @@ static int compare(const struct diff_command_options *given, char **paths,
 	struct diff diff;
 
 	warn(before, after);
+	warn_of_busy(paths[0], &before->quality);
+	warn_of_busy(paths[1], &after->quality);
 	if (!diff_make(&diff, before, after, &options)) {
 		diff_free(&diff);
 		err_no_memory(&err);

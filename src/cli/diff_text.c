@@ -141,10 +141,10 @@ static void add_summary(struct str *text, const struct diff_print *print)
 	if (diff->in_phases)
 		str_addf(
 			text,
-			"%s of those differ by more than sampling does, but by no more than the phases of the "
+			"%s of those%s differ by more than sampling does, but by no more than the phases of the "
 			"program may: if both\nrecordings are whole runs of the same work, --same-work "
 			"compares them.\n",
-			value_grouped(diff->in_phases, phases));
+			value_grouped(diff->in_phases, phases), print->all ? " (marked ?)" : "");
 }
 
 void diff_print_head(const struct diff_print *print, struct str *text)

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# compare.rb KIND EXTRA SECONDS - a program to be compared with itself, for SECONDS of CPU time
+# compare.rb KIND EXTRA SECONDS - a program to be compared with itself, for about SECONDS of CPU time
 #
 # Its methods part0 to part16 work in random order, each in proportion to its share of 100; part0, which has 20,
-# works EXTRA more.  KIND "steady": all of the time the same; "phases": for 50 to 300 ms
-# of CPU time the first half of them does ten times as much, then the second.
+# works EXTRA more.  KIND "steady": all of the time the same; "phases": for some
+# 10 to 60 ms the first half of them does ten times as much, then the second.
 require_relative "truth"
 
 KIND = ARGV.fetch(0)
-LIMIT_NS = (ARGV.fetch(2).to_f * 1_000_000_000).to_i
 UNITS = [20, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2, 2, 2, 1, 1, 1, 1].map(&:to_f)
 UNITS[0] += ARGV.fetch(1).to_f
-TURNS = 300 # of the loop, for a unit: some 10 us
+TURNS = 200 # of the loop, for a unit: some 10 us
 RANDOM = Random.new
 
 UNITS.each_index do |number|
@@ -27,19 +26,20 @@ end
 TURNS_IN = [turns_in(0), turns_in(1)].freeze
 METHODS = UNITS.each_index.map { |number| :"part#{number}" }.freeze
 
-# A clock is a system call, and what that costs is the machine's affair: it is seldom read.
 def work(turns)
-  50.times do
-    number = RANDOM.rand(METHODS.size)
-    send(METHODS[number], turns[number])
-  end
+  number = RANDOM.rand(METHODS.size)
+  send(METHODS[number], turns[number])
 end
 
+# By count and not by a clock: a thread that has to wait for its CPU does so in a system call, and on a busy
+# machine that call is then what has changed.
+CALLS_A_SECOND = 100_000 # of steady work, about
 Truth.ready
-end_ns = Truth.thread_cpu_ns + LIMIT_NS
+calls = (ARGV.fetch(2).to_f * CALLS_A_SECOND).to_i
 phase = RANDOM.rand(2)
-while (now = Truth.thread_cpu_ns) < end_ns
-  phase_end_ns = [now + 50_000_000 + RANDOM.rand(250_000_000), end_ns].min
-  work(TURNS_IN[phase]) while Truth.thread_cpu_ns < phase_end_ns
+while calls > 0
+  now = [200 + RANDOM.rand(1000), calls].min
+  now.times { work(TURNS_IN[phase]) }
+  calls -= KIND == "phases" ? 5 * now : now
   phase = 1 - phase
 end
