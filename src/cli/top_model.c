@@ -227,8 +227,9 @@ static void refresh_rows(struct top_model *model)
 			model->sums.bad = true;
 	}
 	str_free(&label);
-	qsort_r(model->rows.at, model->rows.count, sizeof *model->rows.at,
-		model->sort == TOP_BY_NAME ? by_name : by_amount, model);
+	if (model->rows.count)
+		qsort_r(model->rows.at, model->rows.count, sizeof *model->rows.at,
+			model->sort == TOP_BY_NAME ? by_name : by_amount, model);
 }
 
 /* ---- where threads are most --------------------------------------------------------------- */

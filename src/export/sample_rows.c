@@ -160,7 +160,8 @@ bool sample_rows_make(struct sample_rows *rows, const struct profile *profile, u
 	}
 	if (!is_timed)
 		add_entries(rows, profile);
-	qsort(rows->at, rows->count, sizeof *rows->at, by_thread_and_time);
+	if (rows->count)
+		qsort(rows->at, rows->count, sizeof *rows->at, by_thread_and_time);
 	if (is_timed)
 		spread(rows, profile->duration_ns);
 	if (make_firsts(rows, profile->threads.count))

@@ -88,8 +88,9 @@ class Terminal:
 
     def wait_dead(self, seconds=20):
         deadline = time.monotonic() + seconds
-        while self.fact("pane_dead") != "1":
+        # The pane is dead when its output ends, a moment before its exit status is known.
+        while not (self.fact("pane_dead_status") or self.fact("pane_dead_signal")):
             if time.monotonic() > deadline:
                 raise AssertionError(f"does not end: {self.screen().text[-400:]}")
             time.sleep(0.05)
-        return int(self.fact("pane_dead_status") or -1)
+        return int(self.fact("pane_dead_status") or -int(self.fact("pane_dead_signal")))
