@@ -85,12 +85,3 @@ class Terminal:
             if time.monotonic() > deadline:
                 raise AssertionError(f"never {what}: {screen.text.strip()[-600:]}")
             time.sleep(0.05)
-
-    def wait_dead(self, seconds=20):
-        deadline = time.monotonic() + seconds
-        # The pane is dead when its output ends, a moment before its exit status is known.
-        while not (self.fact("pane_dead_status") or self.fact("pane_dead_signal")):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"does not end: {self.screen().text[-400:]}")
-            time.sleep(0.05)
-        return int(self.fact("pane_dead_status") or -int(self.fact("pane_dead_signal")))
