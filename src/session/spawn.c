@@ -21,8 +21,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
-enum { CHILD_LEFT = 125 };
+enum {
+	CHILD_LEFT = 125,
+	STOP_NAP_NS = 100 * 1000, /* a stop lasts for microseconds */
+};
 
 /* What the child reports when it cannot become the program. */
 struct failure {
@@ -193,24 +197,36 @@ void spawn_abandon(struct spawn *spawn)
 	spawn_wait(spawn);
 }
 
-/* Waits, or only looks when `flags` is WNOHANG. */
+static bool is_end(const siginfo_t *news)
+{
+	return news->si_code == CLD_EXITED || news->si_code == CLD_KILLED ||
+	       news->si_code == CLD_DUMPED;
+}
+
+/* Waits, or only looks when `flags` is WNOHANG.  A stop by ptrace is reported here too, though it was not
+ * asked for: it is the engine's, in whatever thread of ours that runs, and must be left for it, or
+ * the command would stay stopped. */
 static void reap(struct spawn *spawn, int flags)
 {
-	int status;
-	pid_t pid;
+	siginfo_t news = { 0 };
 
+	while (!spawn->ended && !is_end(&news)) {
+		news = (siginfo_t){ 0 };
+		int failed = waitid(P_PID, (id_t)spawn->pid, &news, WEXITED | WNOWAIT | flags);
+		if (failed && errno != EINTR) { /* somebody else waited for it: nothing to know */
+			spawn->ended = true;
+			spawn->code = CHILD_LEFT;
+		} else if (!failed && !is_end(&news)) {
+			if (flags & WNOHANG)
+				return;
+			clock_sleep_until(clock_now_ns() + STOP_NAP_NS);
+		}
+	}
 	if (spawn->ended)
 		return;
-	do
-		pid = waitpid(spawn->pid, &status, flags);
-	while (pid < 0 && errno == EINTR);
-	if (pid == 0)
-		return;
 	spawn->ended = true;
-	if (pid < 0) /* somebody else waited for it: there is nothing to know */
-		spawn->code = CHILD_LEFT;
-	else
-		spawn->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	spawn->code = news.si_code == CLD_EXITED ? news.si_status : 128 + news.si_status;
+	waitpid(spawn->pid, NULL, 0);
 }
 
 bool spawn_poll(struct spawn *spawn)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -286,6 +287,31 @@ static void under_sudo_it_is_the_caller(void **state)
 	str_free(&said);
 }
 
+/* --- while the engine has it stopped -------------------------------------------- */
+
+/* A stop is news for who traces the command, be it this thread or another of ours. */
+static void a_stop_is_no_end_and_is_left_for_its_tracer(void **state)
+{
+	char *argv[] = { "sleep", "100", NULL };
+	struct spawn spawn;
+	siginfo_t news = { 0 };
+	int status;
+	(void)state;
+
+	assert_true(spawn_start(&spawn, argv, NULL, NULL, NULL));
+	assert_true(spawn_release(&spawn, NULL));
+	assert_int_equal(ptrace(PTRACE_SEIZE, spawn.pid, 0, 0), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, spawn.pid, 0, 0), 0);
+	assert_int_equal(waitid(P_PID, (id_t)spawn.pid, &news, WSTOPPED | WNOWAIT), 0);
+	assert_false(spawn_poll(&spawn));
+	assert_int_equal(waitpid(spawn.pid, &status, WNOHANG), spawn.pid);
+	assert_true(WIFSTOPPED(status));
+	assert_int_equal(ptrace(PTRACE_DETACH, spawn.pid, 0, 0), 0);
+	assert_false(spawn_poll(&spawn));
+	assert_int_equal(kill(spawn.pid, SIGKILL), 0);
+	assert_int_equal(spawn_wait(&spawn), 128 + SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +323,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(signals_are_as_sonde_found_them),
 		cmocka_unit_test(no_descriptor_of_ours_is_seen),
 		cmocka_unit_test(under_sudo_it_is_the_caller),
+		cmocka_unit_test(a_stop_is_no_end_and_is_left_for_its_tracer),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--report"))
