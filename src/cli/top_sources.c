@@ -21,7 +21,6 @@ struct top_source {
 	struct session *session;
 	struct top_feed feed;
 	pthread_t thread;
-	bool joined;
 	atomic_bool stop, ended;
 	struct err err; /* why it ended */
 };
@@ -176,8 +175,11 @@ static bool try(struct top_sources *sources, u32 pid)
 		return true;
 	sources->not_allowed += err.code == ERR_PERMISSION;
 	/* Not ready: asked again. What cannot be remembered is, too. */
-	if (err.code != ERR_NOT_READY && !vec_push(&sources->refused, one))
+	if (err.code != ERR_NOT_READY && !vec_push(&sources->refused, one)) {
+		pthread_mutex_lock(&sources->lock);
 		sources->model->sums.bad = true;
+		pthread_mutex_unlock(&sources->lock);
+	}
 	return false;
 }
 
@@ -237,19 +239,14 @@ void top_sources_stop(struct top_sources *sources)
 {
 	for (u32 i = 0; i < sources->all.count; i++)
 		sources->all.at[i]->stop = true;
-	for (u32 i = 0; i < sources->all.count; i++) {
-		struct top_source *source = sources->all.at[i];
-		if (source->joined)
-			continue;
-		pthread_join(source->thread, NULL);
-		source->joined = true;
-		hand_over(source);
-	}
-}
-
-const struct session *top_sources_first(const struct top_sources *sources)
-{
-	return sources->all.count ? sources->all.at[0]->session : NULL;
+	if (sources->stopped)
+		return;
+	/* the model is ours alone when the last of them has gone */
+	for (u32 i = 0; i < sources->all.count; i++)
+		pthread_join(sources->all.at[i]->thread, NULL);
+	for (u32 i = 0; i < sources->all.count; i++)
+		hand_over(sources->all.at[i]);
+	sources->stopped = true;
 }
 
 void top_sources_free(struct top_sources *sources)

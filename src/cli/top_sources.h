@@ -24,6 +24,7 @@ struct top_sources {
 	VEC(struct top_refused)
 	refused;         /* what sonde cannot profile, as long as it runs the same program */
 	u32 not_allowed; /* of the refused */
+	bool stopped;    /* no thread runs, and the model has all they had */
 };
 
 void top_sources_init(struct top_sources *sources, struct top_model *model,
@@ -38,6 +39,4 @@ u32 top_sources_running(struct top_sources *sources, struct err *err);
 void top_sources_resume(struct top_sources *sources);
 /* Stops them all, and takes what they have left. */
 void top_sources_stop(struct top_sources *sources);
-/* Asks each session, once stopped. */
-const struct session *top_sources_first(const struct top_sources *sources);
 void top_sources_free(struct top_sources *sources);
