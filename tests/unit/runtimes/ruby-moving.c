@@ -375,7 +375,7 @@ static void generations_tell_addresses_apart(void **state)
 		start(&live, kind, churn_program);
 		ruby_live_thread(&live, "main", &thread);
 		/* At least so often, and until it has seen what it is about. */
-		for (u32 i = 0; i < LOOKS || (known.reused < 10 && i < 20000); i++) {
+		for (u32 i = 0; i < LOOKS || (known.reused < 10 && i < 1 << 20); i++) {
 			let_run(i);
 			ruby_live_freeze(&live);
 			look_at_names(&live, thread.thread, &known);
