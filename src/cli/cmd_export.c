@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/load_file.h"
 #include "cli/say.h"
@@ -69,8 +70,7 @@ static bool choose(const struct export_command_options *given, const struct expo
 /* "dir/x.sonde" and ".pb.gz": "x.pb.gz", here. */
 static bool default_name(const char *input, const struct exporter *exporter, char *out, size_t room)
 {
-	const char *slash = strrchr(input, '/');
-	const char *base = slash ? slash + 1 : input;
+	const char *base = path_base(input);
 	const char *dot = strrchr(base, '.');
 	int stem = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
 

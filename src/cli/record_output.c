@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cli/signals.h"
 #include "cli/suggest.h"
 
@@ -62,13 +63,6 @@ static const char *extension_of(const struct record_output *output)
 	return output->exporter ? output->exporter->extension : recording_extension;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), tail = strlen(end);
-
-	return length >= tail && !strcmp(text + length - tail, end);
-}
-
 static bool unknown_format(const char *format, struct err *err)
 {
 	struct suggest suggest = suggest_make(format);
@@ -112,7 +106,7 @@ bool record_output_choose(struct record_output *output, const char *path, const 
 		return err_set(err, ERR_USAGE, "-o/--output: the name is too long");
 	snprintf(output->path, sizeof output->path, "%s", path ? path : "");
 	bool recording = format ? !strcmp(format, recording_format) :
-				  !path || ends_with(path, recording_extension);
+				  !path || path_ends(path, recording_extension);
 	if (format)
 		output->exporter = find_format(format);
 	else if (path && !strcmp(path, "-"))

@@ -3,7 +3,8 @@
 #include "export/exporter.h"
 
 #include <string.h>
-#include <strings.h>
+
+#include "base/path.h"
 
 extern const struct exporter callgrind_exporter, firefox_exporter, folded_exporter, html_exporter,
 	json_exporter, otlp_exporter, pprof_exporter, speedscope_exporter, svg_exporter;
@@ -41,20 +42,12 @@ const struct exporter *exporter_named(const char *name)
 	return NULL;
 }
 
-static bool ends_with(const char *path, const char *end)
-{
-	size_t length = strlen(path), tail = strlen(end);
-
-	return length > tail && !strcasecmp(path + length - tail, end);
-}
-
 /* Valgrind's own names, which KCachegrind looks for: callgrind.out.42 */
 static bool is_callgrind(const char *path)
 {
 	static const char begin[] = "callgrind.out";
-	const char *slash = strrchr(path, '/');
 
-	return !strncmp(slash ? slash + 1 : path, begin, sizeof begin - 1);
+	return !strncmp(path_base(path), begin, sizeof begin - 1);
 }
 
 const struct exporter *exporter_for_path(const char *path)
@@ -62,10 +55,10 @@ const struct exporter *exporter_for_path(const char *path)
 	if (is_callgrind(path))
 		return &callgrind_exporter;
 	for (u32 i = 0; i < exporter_count; i++)
-		if (ends_with(path, exporters[i]->extension))
+		if (path_ends(path, exporters[i]->extension))
 			return exporters[i];
 	for (u32 i = 0; i < COUNT_OF(also); i++)
-		if (ends_with(path, also[i].end))
+		if (path_ends(path, also[i].end))
 			return also[i].exporter;
 	return NULL;
 }

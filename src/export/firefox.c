@@ -15,6 +15,7 @@
  * Without a timeline samples follow each other a period apart, and meta.importedFrom says so. */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/path.h"
 #include "export/exporter.h"
 #include "export/facts.h"
 #include "export/kinds.h"
@@ -155,9 +156,8 @@ static u32 base_name(struct writing *w, u32 path)
 {
 	u32 number = text_table_number(&w->texts, path);
 	const char *text = w->texts.texts.strings.at[number].text;
-	const char *slash = strrchr(text, '/');
 
-	return text_table_literal(&w->texts, slash ? slash + 1 : text);
+	return text_table_literal(&w->texts, path_base(text));
 }
 
 static void put_libraries(struct writing *w)
