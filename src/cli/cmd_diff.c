@@ -5,13 +5,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/diff_print.h"
 #include "cli/load_file.h"
 #include "cli/say.h"
 
 enum { WIDTH_LEAST = 60, WIDTH_NO_TERMINAL = 160, TIMELINE_CELLS = 4 << 20 };
-enum { FORMAT_TEXT, FORMAT_HTML, FORMAT_FOLDED, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_HTML, FORMAT_FOLDED, FORMAT_JSON, FORMAT_BY_NAME };
 
 struct diff_command_options {
 	struct load_options load;
@@ -21,12 +22,14 @@ struct diff_command_options {
 };
 
 static const struct diff_command_options defaults = { .limit = 40,
+						      .format = FORMAT_BY_NAME,
 						      .load.timeline_cells = TIMELINE_CELLS };
 
 #define AT(field) offsetof(struct diff_command_options, field)
 static const struct option_row rows[] = {
 	{ 'f', "format", "FORMAT", OPTION_CHOICE, AT(format), .choices = "text,html,folded,json",
-	  .text = "text, a page, stacks with two numbers for flamegraph.pl, or JSON" },
+	  .text = "text, a page, stacks with two numbers for flamegraph.pl, or JSON (default: what the "
+		  "name of the output says, else text)" },
 	{ 'j', "json", NULL, OPTION_PRESET, AT(format), .low = FORMAT_JSON,
 	  .text = "the same as -f json" },
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
@@ -64,6 +67,24 @@ static u64 span_of(const struct profile *profile, const struct load_options *loa
 	return end > load->from_ns ? end - load->from_ns : 0;
 }
 
+static u32 format_of(const struct diff_command_options *given)
+{
+	static const struct {
+		const char *end;
+		u32 format;
+	} ends[] = { { ".html", FORMAT_HTML },
+		     { ".htm", FORMAT_HTML },
+		     { ".folded", FORMAT_FOLDED },
+		     { ".json", FORMAT_JSON } };
+
+	if (given->format != FORMAT_BY_NAME)
+		return given->format;
+	for (u32 i = 0; given->output && i < COUNT_OF(ends); i++)
+		if (path_ends(given->output, ends[i].end))
+			return ends[i].format;
+	return FORMAT_TEXT;
+}
+
 static int print(const struct diff_command_options *given, const struct diff_print *print)
 {
 	static bool (*const printers[])(const struct diff_print *, struct out *) = {
@@ -78,7 +99,7 @@ static int print(const struct diff_command_options *given, const struct diff_pri
 
 	if (!out_open_file(&out, to_file ? given->output : "-", &err))
 		return say_failure("diff", &err);
-	if (!printers[given->format](print, &out))
+	if (!printers[format_of(given)](print, &out))
 		out.errnum = ENOMEM;
 	if (!to_file)
 		return say_close(&out, "diff");
@@ -172,6 +193,7 @@ const struct command diff_command = {
 		"The same function is one of equal language, name and file: lines may have moved.\n\n"
 		"  sonde diff before.sonde after.sonde\n"
 		"  sonde diff old.pb.gz new.sonde --thread worker-3 --all\n"
+		"  sonde diff a.sonde b.sonde -o change.html\n"
 		"  sonde diff a.sonde b.sonde -f folded | flamegraph.pl > change.svg",
 	.options = rows,
 	.defaults = &defaults,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * diff_files.c - a comparison for programs: folded stacks with two numbers, JSON, and a plain page. */
+ * diff_files.c - a comparison for programs: folded stacks with two numbers, JSON, and the page. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "cli/diff_print.h"
+#include "export/html.h"
 #include "profile/preorder.h"
 #include "sample/label.h"
 
@@ -38,6 +39,8 @@ static void put_stacks(struct out *out, struct folding *f, const struct preorder
 {
 	const struct names *names = &f->print->diff->names;
 
+	str_add_text(&f->line, frame_mark_text(MARK_UNREADABLE)); /* what has no stack */
+	put_stack(out, f, 0);
 	for (u32 n = 0; n < order->count; n++) {
 		const struct name_stack *stack = &names->stacks.at[order->stack_of[n]];
 		f->line.length = f->length[stack->depth - 1];
@@ -162,74 +165,8 @@ bool diff_print_json(const struct diff_print *print, struct out *out)
 
 /* ---- a page ------------------------------------------------------------------------------- */
 
-static void put_escaped(struct out *out, const struct str *text)
-{
-	for (u32 i = 0; i < text->length; i++) {
-		char byte = text->text[i];
-		if (byte == '<')
-			out_text(out, "&lt;");
-		else if (byte == '>')
-			out_text(out, "&gt;");
-		else if (byte == '&')
-			out_text(out, "&amp;");
-		else
-			out_bytes(out, &byte, 1);
-	}
-}
-
-static bool put_page_table(struct out *out, const struct diff_print *print, bool total)
-{
-	struct str label = { 0 };
-	u32 count;
-	u32 *rows = diff_print_rows(print, total, &count);
-
-	if (!rows)
-		return false;
-	if (count)
-		outf(out,
-		     "<h2>%s</h2>\n<table><tr><th>before<th>after<th>points<th>noise<th><th>%s\n",
-		     total ? "Total: with all that it calls" : "Self: its own code",
-		     print->diff->options.lines ? "line" : "function");
-	for (u32 i = 0; i < count && i < print->limit; i++) {
-		const struct diff_value *value = diff_print_value(print, rows[i], total);
-		const char *verdict = diff_verdict_text(value->verdict);
-		outf(out,
-		     "<tr class=\"%s\"><td>%.2f %%<td>%.2f %%<td>%+.2f<td>&plusmn;%.2f<td>%s<td>",
-		     verdict, 100 * value->before, 100 * value->after,
-		     100 * (value->after - value->before), 100 * value->error, verdict);
-		diff_print_label(print, rows[i], &label);
-		put_escaped(out, &label);
-		out_text(out, "\n");
-	}
-	if (count)
-		out_text(out, "</table>\n");
-	str_free(&label);
-	free(rows);
-	return true;
-}
-
 bool diff_print_html(const struct diff_print *print, struct out *out)
 {
-	struct str head = { 0 };
-
-	out_text(
-		out,
-		"<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-		"'unsafe-inline'\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width\">\n<title>sonde diff</title>\n"
-		"<style>:root{color-scheme:light dark}body{font:15px sans-serif;margin:1.5em}"
-		"pre{white-space:pre-wrap}table{border-collapse:collapse}td,th{padding:.2em .6em;"
-		"text-align:right}td:last-child,th:last-child{text-align:left;overflow-wrap:anywhere}"
-		".more td:nth-child(3),.new td:nth-child(3){color:#c33}"
-		".less td:nth-child(3),.gone td:nth-child(3){color:#27b}</style>\n<pre>\n");
-	diff_print_head(print, &head);
-	bool good = !head.bad;
-	if (good)
-		put_escaped(out, &head);
-	out_text(out, "</pre>\n");
-	good = good && put_page_table(out, print, false) && put_page_table(out, print, true);
-	out_text(out, "</html>\n");
-	str_free(&head);
-	return good;
+	html_write_diff(print->diff, &print->before, &print->after, out);
+	return !out->errnum;
 }

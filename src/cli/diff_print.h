@@ -7,12 +7,6 @@
 
 enum diff_sort { DIFF_BY_CHANGE, DIFF_BY_BEFORE, DIFF_BY_AFTER };
 
-struct diff_file {
-	const char *path;
-	const struct profile *profile;
-	u64 span_ns; /* of the recording that was looked at; 0: not known */
-};
-
 struct diff_print {
 	const struct diff *diff;
 	struct diff_file before, after;

@@ -4,7 +4,7 @@
  * The page (html/, packed and embedded at build) has three slots:
  *
  *	%%title%%   text in <title>, escaped for HTML
- *	%%facts%%   JSON in <script type="application/json">: what the first screen says
+ *	%%facts%%   JSON in <script type="application/json"> (html_facts.c): what the first screen says
  *	%%data%%    base64 of the deflated columns of html_data.c
  *
  * The page trusts none of it: names become text nodes and canvas text, and its policy lets
@@ -12,14 +12,17 @@
  * went through text.h, so that nothing can end the element that it stands in.
  *
  * The same profile gives the same bytes. */
+#include "export/html.h"
+
 #include "base/cleanup.h"
-#include "base/clock.h"
+#include "base/path.h"
+#include "base/str.h"
 #include "export/deflate.h"
 #include "export/exporter.h"
-#include "export/html_data.h"
-#include "base/text.h"
+#include "export/html_page.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 extern const unsigned char report_page[];
@@ -58,13 +61,13 @@ static void base64_write(void *base64, const void *bytes, size_t length)
 	}
 }
 
-static void write_data(const struct profile *profile, struct out *out)
+static void write_data(const struct html_page *page, struct out *out)
 {
 	struct base64 base64 = { .out = out };
 	struct deflater *deflater = deflater_open(DEFLATE_RAW,
 						  (struct sink){ base64_write, &base64 });
 	const struct sink sink = { deflater_write, deflater };
-	bool whole = deflater && html_encode(profile, &sink);
+	bool whole = deflater && html_encode(page, &sink);
 
 	if (deflater)
 		deflater_close(deflater);
@@ -74,110 +77,46 @@ static void write_data(const struct profile *profile, struct out *out)
 		out->errnum = ENOMEM;
 }
 
-/* ---- the facts ---- */
-
-/* Printable UTF-8 inside an element of HTML, and inside quotes. */
-static void write_escaped(struct out *out, const char *text, bool json)
-{
-	struct str safe = { 0 };
-
-	text_add_safe(&safe, text, strlen(text), 0);
-	for (u32 i = 0; i < safe.length; i++) {
-		char c = safe.text[i];
-		if (c == '<' || c == '>' || c == '&' || c == '"')
-			outf(out, json ? "\\u%04x" : "&#%u;", (unsigned)c);
-		else if (c == '\\' && json)
-			out_text(out, "\\\\");
-		else
-			out_bytes(out, &c, 1);
-	}
-	if (safe.bad && !out->errnum)
-		out->errnum = ENOMEM;
-	str_free(&safe);
-}
-
-static void write_title(const struct profile *profile, struct out *out)
-{
-	write_escaped(out, profile->title && *profile->title ? profile->title : "profile", false);
-}
-
-static void put_text(struct out *out, const char *key, const char *text)
-{
-	outf(out, "\"%s\":\"", key);
-	write_escaped(out, text ? text : "", true);
-	out_text(out, "\",");
-}
-
-static void put_number(struct out *out, const char *key, u64 value)
-{
-	outf(out, "\"%s\":%llu,", key, (unsigned long long)value);
-}
-
-static void put_row(struct out *out, const char *key, u64 value, const char *text)
-{
-	outf(out, "[\"%s\",%llu,\"", key, (unsigned long long)value);
-	write_escaped(out, text, true);
-	out_text(out, "\"],");
-}
-
-static void write_facts(const struct profile *profile, struct out *out)
-{
-	const struct quality *q = &profile->quality;
-
-	out_text(out, "{");
-	put_text(out, "version", SONDE_VERSION);
-	put_text(out, "title", profile->title);
-	put_text(out, "command", profile->command);
-	put_text(out, "mode", profile->mode);
-	put_text(out, "engine", q->engine);
-	put_text(out, "warning", q->warning);
-	put_number(out, "hz", profile->hz);
-	put_number(out, "start_ms", profile->start_unix_ns / NS_PER_MS);
-	put_number(out, "duration_ns", profile->duration_ns);
-	put_number(out, "own_cpu_ns", q->own_cpu_ns);
-	put_number(out, "expected", q->expected);
-	put_number(out, "taken", q->taken);
-	put_number(out, "incomplete", profile->bad || profile->names.bad || profile->timeline.bad);
-	/* Rows end with [], because JSON takes no comma at the end. */
-	out_text(out, "\"losses\":[");
-#define X(name, text) put_row(out, #name, q->lost.name, text);
-	QUALITY_LOSSES(X)
-#undef X
-	out_text(out, "[]],\"counts\":[");
-#define X(name, text) put_row(out, #name, q->name, text);
-	QUALITY_COUNTS(X)
-#undef X
-	out_text(out, "[]]}");
-}
-
 /* ---- the page ---- */
+
+static void write_title(const struct html_page *page, struct out *out)
+{
+	const char *title = page->profile->title;
+
+	html_write_escaped(out, title && *title ? title : "profile", false);
+}
 
 static const struct {
 	const char *marker;
-	void (*write)(const struct profile *profile, struct out *out);
+	void (*write)(const struct html_page *page, struct out *out);
 } slots[] = {
 	/* in the page's order, each there once: html/pack.py sees to it */
 	{ "%%title%%", write_title },
-	{ "%%facts%%", write_facts },
+	{ "%%facts%%", html_write_facts },
 	{ "%%data%%", write_data },
 };
 
-static void html_write(const struct profile *profile, const struct export_options *options,
-		       struct out *out)
+static void write_page(const struct html_page *page, struct out *out)
 {
 	const unsigned char *at = report_page, *end = report_page + report_page_size;
 
-	(void)options; /* both values and the threads are always in it */
 	for (u32 i = 0; i < COUNT_OF(slots); i++) {
 		size_t length = strlen(slots[i].marker);
 		const unsigned char *slot = memmem(at, (size_t)(end - at), slots[i].marker, length);
 		if (!slot)
 			break;
 		out_bytes(out, at, (size_t)(slot - at));
-		slots[i].write(profile, out);
+		slots[i].write(page, out);
 		at = slot + length;
 	}
 	out_bytes(out, at, (size_t)(end - at));
+}
+
+static void html_write(const struct profile *profile, const struct export_options *options,
+		       struct out *out)
+{
+	(void)options; /* both values and the threads are always in it */
+	write_page(&(struct html_page){ .profile = profile }, out);
 }
 
 const struct exporter html_exporter = {
@@ -186,3 +125,91 @@ const struct exporter html_exporter = {
 	.summary = "a flame graph in one offline file, for any browser",
 	.write = html_write,
 };
+
+/* ---- of two profiles ---- */
+
+/* The entries of both, side by side: what ends at each node that has something of its own in either. */
+struct merged {
+	VEC(struct profile_entry) now, was;
+	u64 *now_samples, *was_samples; /* by node */
+};
+
+/* From what passes through each node to what ends there. */
+static bool take_samples(struct merged *merged, const struct diff *diff)
+{
+	u32 count = diff->names.stacks.count;
+
+	merged->now_samples = calloc(count + 1, sizeof *merged->now_samples);
+	merged->was_samples = calloc(count + 1, sizeof *merged->was_samples);
+	if (!merged->now_samples || !merged->was_samples)
+		return false;
+	for (u32 i = 0; i < count; i++) {
+		const struct diff_row *node = &diff->node[i];
+		u32 outer = diff->names.stacks.at[i].outer;
+		merged->now_samples[i] += node->after_samples;
+		merged->was_samples[i] += node->before_samples;
+		if (i) {
+			merged->now_samples[outer] -= node->after_samples;
+			merged->was_samples[outer] -= node->before_samples;
+		}
+	}
+	return true;
+}
+
+static u64 weight_of(double share, const struct diff_side *side)
+{
+	return share > 0 ? (u64)llround(share * side->whole) : 0;
+}
+
+static bool merge(struct merged *merged, const struct diff *diff)
+{
+	if (!take_samples(merged, diff))
+		return false;
+	for (u32 i = 0; i < diff->names.stacks.count; i++) {
+		const struct diff_value *self = &diff->node[i].self;
+		struct profile_entry now = { .stack = i, .count = merged->now_samples[i] },
+				     was = now;
+		now.weight = weight_of(self->after, &diff->after);
+		was.weight = weight_of(self->before, &diff->before);
+		was.count = merged->was_samples[i];
+		if ((now.weight || was.weight) &&
+		    (!vec_push(&merged->now, now) || !vec_push(&merged->was, was)))
+			return false;
+	}
+	return true;
+}
+
+static void merged_free(struct merged *merged)
+{
+	vec_free(&merged->now);
+	vec_free(&merged->was);
+	free(merged->now_samples);
+	free(merged->was_samples);
+}
+
+void html_write_diff(const struct diff *diff, const struct diff_file *before,
+		     const struct diff_file *after, struct out *out)
+{
+	const struct profile *last = after->profile;
+	struct merged merged = { 0 };
+	struct str title = { 0 };
+
+	str_addf(&title, "%s \u2192 %s", path_base(before->path), path_base(after->path));
+	if (!title.bad && merge(&merged, diff)) {
+		struct profile_process process = { 0 };
+		struct profile_thread thread = { 0 };
+		/* A look at what others own. */
+		struct profile profile = { .names = diff->names,
+					   .processes = { &process, 1, 1 },
+					   .threads = { &thread, 1, 1 },
+					   .entries = { merged.now.at, merged.now.count, 0 },
+					   .mode = last->mode,
+					   .title = title.text };
+		struct html_comparison comparison = { diff, before, after, merged.was.at };
+		write_page(&(struct html_page){ &profile, &comparison }, out);
+	} else {
+		out->errnum = ENOMEM;
+	}
+	merged_free(&merged);
+	str_free(&title);
+}

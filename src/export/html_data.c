@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * html_data.c - see html_data.h; its twin is html/decode.js.
+ * html_data.c - the columns of a page: html_encode() of html_page.h; their twin is html/decode.js.
  *
  * Everything is an unsigned LEB128, in columns, because like beside like compresses best:
  *
@@ -13,6 +13,9 @@
  *	            then for each cell its step * 2, + 1 when it has several samples; then
  *	            samples - 2 of those that have
  *	sources     count; paths; bytes of each
+ *	changes     0; or, of two profiles, 1 and what the one before has: counts and weights of the entries;
+ *	            verdicts of nodes 1 and on; verdicts, then noises of the selfs of the locations, then of
+ *	            their totals (enum diff_verdict; millionths of the whole)
  *	texts       bytes; the texts as UTF-8, a newline between two
  *	            the sources as UTF-8, one behind the other
  *
@@ -25,13 +28,13 @@
  * cells of one stack lie at distances of one size: a seventh less is left of them than by slot.
  * Few have a second sample, so a bit says which: as small as a column of counts, and a third
  * less to read. */
-#include "export/html_data.h"
-
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "export/html_page.h"
 #include "export/text_table.h"
 #include "profile/preorder.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +45,7 @@ enum {
 
 struct encoding {
 	const struct profile *profile;
+	const struct html_comparison *comparison; /* or NULL */
 	const struct sink *sink;
 	struct text_table texts;
 	struct str buffer;
@@ -298,6 +302,44 @@ static void put_sources(struct encoding *e)
 	e->bad |= e->sources.bad;
 }
 
+/* ---- what changed ---- */
+
+static void put_row_changes(struct encoding *e, bool total)
+{
+	const struct diff *diff = e->comparison->diff;
+	u32 count = diff->names.locations.count;
+
+	for (u32 i = 0; i < count; i++)
+		put(e, (total ? diff->row[i].total : diff->row[i].self).verdict);
+	for (u32 i = 0; i < count; i++)
+		put(e,
+		    (u64)llround(1e6 *
+				 fmin(1, (total ? diff->row[i].total : diff->row[i].self).error)));
+}
+
+static void put_changes(struct encoding *e)
+{
+	u32 entries = e->profile->entries.count;
+	AUTO_FREE const struct profile_entry **was = calloc(entries + 1, sizeof *was);
+
+	put(e, e->comparison ? 1 : 0);
+	e->bad |= !was;
+	if (!e->comparison || !was)
+		return;
+	for (u32 i = 0; i < entries; i++)
+		was[e->rank_of[i]] = &e->comparison->was[i];
+	for (u32 i = 0; i < entries; i++)
+		put(e, was[i]->count);
+	for (u32 i = 0; i < entries; i++)
+		put(e, was[i]->weight);
+	for (u32 i = 0; i < e->order.count; i++)
+		put(e, e->comparison->diff->node[e->order.stack_of[i]].total.verdict);
+	put_row_changes(e, false);
+	put_row_changes(e, true);
+}
+
+/* ---- the whole ---- */
+
 static void put_texts(struct encoding *e)
 {
 	const struct names *texts = &e->texts.texts;
@@ -316,9 +358,10 @@ static void put_texts(struct encoding *e)
 		str_add(&e->buffer, e->sources.text, e->sources.length);
 }
 
-bool html_encode(const struct profile *profile, const struct sink *sink)
+bool html_encode(const struct html_page *page, const struct sink *sink)
 {
-	struct encoding e = { .profile = profile, .sink = sink };
+	const struct profile *profile = page->profile;
+	struct encoding e = { .profile = profile, .comparison = page->comparison, .sink = sink };
 
 	e.rank_of = calloc(profile->entries.count + 1, sizeof *e.rank_of);
 	e.bad = !e.rank_of || !profile->names.stacks.count ||
@@ -332,6 +375,7 @@ bool html_encode(const struct profile *profile, const struct sink *sink)
 		if (!e.bad)
 			put_moments(&e);
 		put_sources(&e);
+		put_changes(&e);
 		put_texts(&e);
 		flush(&e);
 	}

@@ -540,14 +540,23 @@ void diff_free(struct diff *diff)
 	*diff = (struct diff){ 0 };
 }
 
+struct diff_usual diff_usual_noise(const struct diff *diff)
+{
+	double quantile = noise_quantile(diff->cutoff, NOISE_BATCHES),
+	       squared = quantile * quantile;
+	double before = diff->before.effective > 1 ? diff->before.effective : 1;
+	double after = diff->after.effective > 1 ? diff->after.effective : 1;
+
+	return (struct diff_usual){ .linear = squared * (1 / before + 1 / after),
+				    .square = squared * 2 * RUN_SPREAD * RUN_SPREAD };
+}
+
 double diff_floor(const struct diff *diff, double share)
 {
-	double spread = share * (1 - share), run = RUN_SPREAD * spread;
-	double variance = spread / (diff->before.effective > 1 ? diff->before.effective : 1) +
-			  spread / (diff->after.effective > 1 ? diff->after.effective : 1) +
-			  2 * run * run;
+	struct diff_usual usual = diff_usual_noise(diff);
+	double spread = share * (1 - share);
 
-	return sqrt(variance) * noise_quantile(diff->cutoff, NOISE_BATCHES);
+	return sqrt(usual.linear * spread + usual.square * spread * spread);
 }
 
 const char *diff_verdict_text(enum diff_verdict verdict)

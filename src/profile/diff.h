@@ -31,7 +31,14 @@ struct diff_row {
 	u64 before_samples, after_samples; /* that pass through */
 };
 
-/* One of the two recordings. */
+/* One of the two recordings, as people know it. */
+struct diff_file {
+	const char *path;
+	const struct profile *profile;
+	u64 span_ns; /* of the recording that was looked at; 0: not known */
+};
+
+/* What its numbers are worth. */
 struct diff_side {
 	double whole;     /* nanoseconds, or samples: 100 % */
 	double effective; /* independent samples that the recorded ones are worth */
@@ -62,7 +69,13 @@ struct diff {
 bool diff_make(struct diff *diff, const struct profile *before, const struct profile *after,
 	       const struct diff_options *options);
 void diff_free(struct diff *diff);
-/* The least change that would not be noise, of something with this share. */
+/* The usual noise: the square of the least change that would not be noise, of something with the share s, is
+ * linear * s (1 - s) + square * (s (1 - s))^2. */
+struct diff_usual {
+	double linear, square;
+};
+struct diff_usual diff_usual_noise(const struct diff *diff);
+/* That least change. */
 double diff_floor(const struct diff *diff, double share);
 /* "", "more", "less", "new", "gone" */
 const char *diff_verdict_text(enum diff_verdict verdict);

@@ -5,6 +5,7 @@ compare.rb is a program whose shares are known, steady or in phases; the runs th
 different lengths. What is judged is `sonde diff --json`.
 """
 import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -107,11 +108,16 @@ def diff_files(run):
         yield holds("text names it", "part0" in text and "more" in text and "points to be told from chance" in text)
         page = where / "diff.html"
         run.sonde.run("diff", before, after, "-f", "html", "-o", page)
-        yield holds("page", "part0" in page.read_text() and "http" not in page.read_text().split("<pre>")[1])
+        facts = json.loads(re.search(r'id="facts">(.*?)</script>', page.read_text(), re.S)[1])["diff"]
+        whole = compare(run, before, after)
+        yield exactly("page: changed, compared, samples of both",
+                      (facts["changed"], facts["compared"], facts["before"]["samples"], facts["after"]["samples"]),
+                      (whole["changed"], whole["compared"], whole["before"]["samples"], whole["after"]["samples"]))
         lines = run.sonde.run("diff", before, after, "-f", "folded", "--all").stdout.splitlines()
         sums = [sum(int(line.rsplit(" ", 2)[column]) for line in lines) for column in (1, 2)]
-        yield holds("folded: both columns have the same sum", abs(sums[0] - sums[1]) <= sums[0] / 1000,
-                    f"{sums[0]}, {sums[1]}")
+        # each number is rounded
+        yield holds("folded: both columns have the same sum", abs(sums[0] - sums[1]) <= len(lines),
+                    f"{sums[0]}, {sums[1]}, {len(lines)} stacks")
         for form, suffix in (("folded", "folded"), ("pprof", "pb.gz")):
             other = where / f"b.{suffix}"
             run.sonde.run("export", after, "-f", form, "-o", other)

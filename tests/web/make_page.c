@@ -9,10 +9,12 @@
  *
  *	# at MS           when the stacks below were taken, from the start
  *	# source PATH     a file of source; its lines follow, each behind a '|'
+ *	# after           the lines so far were of one profile, and now comes another: the page compares them
  *
  * On standard error: how large the profile is and how long the export took. */
 #include "export/built.h"
 #include "export/exporter.h"
+#include "export/html.h"
 
 struct making {
 	struct profile profile;
@@ -70,41 +72,72 @@ static void add_line(struct making *m, const char *line)
 	}
 }
 
+/* Puts `text` wherever a text of the target or the user goes. */
+static void set_text(struct profile *profile, const char *text)
+{
+	profile->title = profile->command = text;
+	snprintf(profile->quality.warning, sizeof profile->quality.warning, "%s", text);
+	profile->quality.expected += profile->quality.lost.late = 3;
+}
+
+/* Of both, when there are two. */
+static void write_page(const struct exporter *exporter, const struct profile *before,
+		       const struct profile *after, const char *text, struct out *out)
+{
+	struct diff_options options = { 0 };
+	struct diff diff;
+
+	if (!before) {
+		exporter->write(after, &(struct export_options){ 0 }, out);
+		return;
+	}
+	struct diff_file first = { text ? text : "a.sonde", before, before->duration_ns };
+	struct diff_file last = { text ? text : "b.sonde", after, after->duration_ns };
+	if (diff_make(&diff, before, after, &options))
+		html_write_diff(&diff, &first, &last, out);
+	diff_free(&diff);
+}
+
 int main(int argc, char **argv)
 {
-	struct making making = { 0 };
-	struct profile *profile = &making.profile;
+	struct making makings[2] = { 0 };
 	struct out out;
 	struct err err;
 	char *line = NULL;
 	size_t room = 0;
+	u32 last = 0;
 
 	const struct exporter *exporter = argc >= 2 ? exporter_for_path(argv[1]) : NULL;
-	if (!exporter || !profile_init(profile)) {
+	const char *text = argc > 2 ? argv[2] : NULL;
+	if (!exporter || !profile_init(&makings[0].profile) || !profile_init(&makings[1].profile)) {
 		fprintf(stderr, "usage: make-page FILE.html [TITLE] < FOLDED\n");
 		return 2;
 	}
 	while (getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = 0;
-		add_line(&making, line);
+		if (!strcmp(line, "# after"))
+			last = 1;
+		else
+			add_line(&makings[last], line);
 	}
-	end_source(&making);
-	str_free(&making.source);
 	free(line);
-	built_facts(profile);
-	if (making.has_time)
-		profile->duration_ns = making.time_ns + NS_PER_MS;
-	if (argc > 2) {
-		profile->title = profile->command = argv[2];
-		snprintf(profile->quality.warning, sizeof profile->quality.warning, "%s", argv[2]);
-		profile->quality.expected += profile->quality.lost.late = 3;
+	for (u32 i = 0; i <= last; i++) {
+		struct profile *profile = &makings[i].profile;
+		end_source(&makings[i]);
+		str_free(&makings[i].source);
+		built_facts(profile);
+		if (makings[i].has_time)
+			profile->duration_ns = makings[i].time_ns + NS_PER_MS;
+		if (text)
+			set_text(profile, text);
 	}
+	const struct profile *profile = &makings[last].profile;
 	u64 before = clock_own_cpu_ns();
 	if (!out_open_file(&out, argv[1], &err)) {
 		fprintf(stderr, "make-page: %s\n", err.text);
 		return 1;
 	}
-	exporter->write(profile, &(struct export_options){ 0 }, &out);
+	write_page(exporter, last ? &makings[0].profile : NULL, profile, text, &out);
 	u64 bytes = out.written;
 	if (!out_close(&out, &err)) {
 		fprintf(stderr, "make-page: %s\n", err.text);
@@ -114,6 +147,7 @@ int main(int argc, char **argv)
 		(unsigned long long)profile_total_count(profile), profile->entries.count,
 		profile->names.stacks.count - 1, (unsigned long long)bytes,
 		(double)(clock_own_cpu_ns() - before) / 1e9);
-	profile_free(profile);
+	profile_free(&makings[0].profile);
+	profile_free(&makings[1].profile);
 	return 0;
 }

@@ -66,3 +66,16 @@ export const SOURCED = `${SMALL}
 # source /app/cold.rb
 |nothing here was seen
 `;
+
+// 10,000 samples each. work() has 10 points more, idle() 10 fewer; steady() differs by one in a thousand.
+export const COMPARED = `
+<main> (/app/run.rb:1);steady (/app/foo.rb:5) 3000
+<main> (/app/run.rb:1);work (/app/foo.rb:10);helper (/app/foo.rb:90) 1000
+<main> (/app/run.rb:1);idle (/app/foo.rb:20);helper (/app/foo.rb:90) 5000
+<main> (/app/run.rb:1);old (/app/foo.rb:30) 1000
+# after
+<main> (/app/run.rb:1);steady (/app/foo.rb:5) 3010
+<main> (/app/run.rb:1);work (/app/foo.rb:11);helper (/app/foo.rb:92) 2000
+<main> (/app/run.rb:1);idle (/app/foo.rb:20);helper (/app/foo.rb:90) 3990
+<main> (/app/run.rb:1);added (/app/foo.rb:40) 1000
+`;

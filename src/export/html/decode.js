@@ -120,6 +120,19 @@ function readSources(reader) {
 	return { count, path: reader.column(count), bytes: reader.column(count) };
 }
 
+/* What the one before has: by entry; verdicts by node; verdicts and noise by location. NULL: there is none. */
+function readChanges(reader, entries, nodes, locations) {
+	if (!reader.number()) return null;
+	const row = () => ({
+		verdict: reader.column(locations.count, Uint8Array),
+		noise: reader.column(locations.count, Float64Array).map((millionths) => millionths / 1e6),
+	});
+	const samples = reader.column(entries.count, Float64Array), weight = reader.column(entries.count, Float64Array);
+	const node = new Uint8Array(nodes.count);
+	node.set(reader.column(nodes.count - 1, Uint8Array), 1);
+	return { samples, weight, node, self: row(), total: row() };
+}
+
 async function decode(base64) {
 	const reader = new Reader(await inflate(bytesOfBase64(base64)));
 	const functionCount = reader.number();
@@ -141,8 +154,9 @@ async function decode(base64) {
 	const threads = readThreads(reader);
 	const entries = readEntries(reader, threads);
 	const moments = readMoments(reader, entries), sources = readSources(reader);
+	const changes = readChanges(reader, entries, nodes, locations);
 	const length = reader.number(), decoder = new TextDecoder();
 	const texts = decoder.decode(reader.take(length)).split('\n');
 	sources.text = Array.from(sources.bytes, (bytes) => reader.take(bytes)).map((b) => decoder.decode(b));
-	return { functions, locations, nodes, threads, entries, moments, sources, texts };
+	return { functions, locations, nodes, threads, entries, moments, sources, changes, texts };
 }

@@ -118,8 +118,9 @@ function qualityFigures(facts) {
 
 function showFacts(facts) {
 	byId('title').textContent = facts.title || 'profile';
-	byId('summary').textContent = summaryText(facts);
-	byId('quality').replaceChildren(...qualityFigures(facts));
+	byId('summary').textContent = facts.diff ? `${facts.diff.by_samples ? 'Samples' : modeOf(facts).title}, compared` :
+		summaryText(facts);
+	byId('quality').replaceChildren(...facts.diff ? changesFigures(facts) : qualityFigures(facts));
 	const warnings = [];
 	if (facts.warning) warnings.push(facts.warning);
 	if (facts.incomplete) warnings.push('sonde ran out of memory: something is missing here');
@@ -128,6 +129,11 @@ function showFacts(facts) {
 
 	const list = byId('counts');
 	const add = (words, value) => list.append(make('dt', '', words), make('dd', '', value));
+	if (facts.diff) changesDetails(facts, add);
+	else recordDetails(facts, add);
+}
+
+function recordDetails(facts, add) {
 	if (facts.command) add('command', facts.command);
 	add('written by', `sonde ${facts.version}${facts.engine ? `, engine ${facts.engine}` : ''}`);
 	add('looks whose time had come (one look at one process each)', countText(facts.expected));

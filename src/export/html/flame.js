@@ -31,6 +31,7 @@ class Flame {
 		this.zoom = 0;
 		this.focus = this.hover = -1;
 		this.widths = new Map();
+		this.fillOf = null;   /* by node; else a frame has its label's colour */
 		this.isUp = false;    /* the root at the bottom */
 		this.paperHeight = 0; /* on paper, as high as this, not as the window */
 		this.pending = false;
@@ -255,7 +256,7 @@ class Flame {
 		const isMatch = matches && key >= 0 && matches[key];
 		context.globalAlpha = matches && !isMatch ? 0.4 :
 			this.isAncestor(node) && node !== this.zoom ? 0.6 : 1;
-		context.fillStyle = isMatch ? this.accent : label.tone.fill;
+		context.fillStyle = isMatch ? this.accent : this.fillOf ? this.fillOf(node) : label.tone.fill;
 		context.fillRect(left, y, inner, ROW - 1);
 		if (inner >= LEAST_LABEL)
 			this.drawLabel(label, left + PAD, inner - 2 * PAD, y + ROW / 2, isMatch);

@@ -10,15 +10,30 @@ function labelOf(flame, node) {
 }
 
 function frameLines(flame, node) {
-	const { total, self } = flame.tree, label = labelOf(flame, node);
-	const share = (value) => `${percentText(value, shown.whole)}, ${amountText(value)}`;
+	const label = labelOf(flame, node);
 	return [
 		['b', shorten(label.name, 600)],
 		['span', shorten(label.where || label.path || '', 600)],
-		['span', flame.isCallers ? `${share(total[node])} by way of here` : `total ${share(total[node])}`],
-		['span', flame.isCallers ? '' : `self ${share(self[node])}`],
+		...(flame.tree.sides ? changeLines(flame, node) : valueLines(flame, node)),
 		['small', kindText(label)],
 	].filter(([, text]) => text);
+}
+
+function valueLines(flame, node) {
+	const { total, self } = flame.tree;
+	const share = (value) => `${percentText(value, shown.whole)}, ${amountText(value)}`;
+	return [
+		['span', flame.isCallers ? `${share(total[node])} by way of here` : `total ${share(total[node])}`],
+		['span', flame.isCallers ? '' : `self ${share(self[node])}`],
+	];
+}
+
+function changeLines(flame, node) {
+	const { before, after, verdict } = flame.tree.sides, total = [before.total[node], after.total[node]];
+	const text = changeText(...total, verdict[node], 0);
+	const self = flame.isCallers ? '' :
+		`self ${percentText(before.self[node], 1)} before, ${percentText(after.self[node], 1)} after`;
+	return [['span', flame.isCallers ? `by way of here ${text}` : `total ${text}`], ['span', self]];
 }
 
 /* What can be done with a frame, as buttons. */

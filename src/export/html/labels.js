@@ -71,8 +71,9 @@ function foldedLabel({ name, where, tone: { kind } }) {
 	return (name + place).replaceAll(';', '\\x3b');
 }
 
-/* The tree under a node with its outer frames: a line for each stack that has time of its own. */
-function foldedText({ parent, end, self, key }, labels, top) {
+/* The tree under a node with its outer frames: a line for each stack that has time of its own: amountOf(node),
+ * "" when it has none. */
+function foldedText({ parent, end, key }, labels, top, amountOf) {
 	const words = new Map(), lines = [], outer = [];
 	const wordOf = (k) => words.get(k) ?? words.set(k, foldedLabel(labels[k])).get(k);
 	for (let n = parent[top]; n > 0; n = parent[n]) outer.unshift(wordOf(key[n]));
@@ -80,8 +81,8 @@ function foldedText({ parent, end, self, key }, labels, top) {
 	for (let n = top; n < end[top]; n++) {
 		const above = path.get(parent[n]), text = n ? (above ? `${above};` : '') + wordOf(key[n]) : '';
 		if (end[n] > n + 1) path.set(n, text);
-		const value = Math.round(self[n]);
-		if (value > 0) lines.push(`${text || '[unreadable]'} ${value}\n`);
+		const amount = amountOf(n);
+		if (amount) lines.push(`${text || '[unreadable]'} ${amount}\n`);
 	}
 	return { text: lines.join(''), count: lines.length };
 }

@@ -30,9 +30,11 @@ function showMatch(step) {
 
 /* What is shown, and nothing else, as text for other tools. */
 async function copyFolded() {
-	const top = state.view === 'flame' ? flame.zoom : 0;
-	const { text, count } = foldedText(wholeTree(state.merge), profile.keyings[state.merge].labels, top);
-	const unit = measureNow() === 'weight' ? 'nanoseconds' : 'samples';
+	const top = state.view === 'flame' ? flame.zoom : 0, tree = wholeTree(state.merge);
+	const amountOf = profile.changes ? changedAmount(tree) : (n) => Math.round(tree.self[n]) || '';
+	const { text, count } = foldedText(tree, profile.keyings[state.merge].labels, top, amountOf);
+	const unit = profile.changes ? 'two columns, the first in the scale of the second' :
+		measureNow() === 'weight' ? 'nanoseconds' : 'samples';
 	let isCopied = true;
 	try {
 		await navigator.clipboard.writeText(text);
@@ -144,6 +146,20 @@ function addOption(select, value, text) {
 }
 
 function fillSelects() {
+	if (profile.changes) fillWidths();
+	else fillChoices();
+	for (const [value, { label }] of Object.entries(COLOURINGS)) addOption(byId('colour'), value, label);
+}
+
+/* Compared, all of both: no thread, no time. */
+function fillWidths() {
+	for (const [value, words] of Object.entries(WIDTHS)) addOption(byId('measure'), value, words);
+	byId('measure').previousElementSibling.textContent = 'A frame is as wide as';
+	byId('thread').parentElement.hidden = true;
+	byId('merge').parentElement.hidden = byId('tab-lines').hidden = !facts.diff.lines;
+}
+
+function fillChoices() {
 	const { threads, entries } = profile, select = byId('thread');
 	const all = [...Array(threads.threads).keys()], values = entries[measureNow()];
 	const weights = all.map((t) => sumValues(values, [t]));
@@ -156,7 +172,6 @@ function fillSelects() {
 		addOption(select, `t${t}`, `${threadText(t)}: ${percentText(weights[t], whole)}`);
 	addOption(byId('measure'), 'weight', modeOf(facts).title).disabled = !profile.hasWeights;
 	addOption(byId('measure'), 'samples', 'Samples');
-	for (const [value, { label }] of Object.entries(COLOURINGS)) addOption(byId('colour'), value, label);
 }
 
 function listenControls() {
@@ -228,6 +243,7 @@ async function start() {
 	byId('data').remove();
 	profile.hasWeights = profile.entries.weight.some((weight) => weight > 0);
 	if (profile.moments) restToTheEnd(profile.moments);
+	if (profile.changes) prepareChanges();
 	makeLabels();
 	indexSources();
 	makeGraphs();

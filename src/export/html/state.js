@@ -50,6 +50,14 @@ function readAddress() {
 	among('by', ['self', 'total']);
 	among('colour', Object.keys(COLOURINGS));
 	if (state.view === 'source' && !profile.sources.count) state.view = 'flame';
+	if (profile.changes) {
+		/* What is a change was found out for all of both recordings, not for parts. */
+		Object.assign(state, { thread: 'all', span: '', hide: '' });
+		if (!facts.diff.lines) {
+			state.merge = 'function';
+			if (state.view === 'lines') state.view = 'functions';
+		}
+	}
 }
 
 /* ---- what is chosen ---- */
@@ -60,6 +68,7 @@ function numberIn(text, count) {
 }
 
 function measureNow() {
+	if (profile.changes) return Object.hasOwn(WIDTHS, state.measure) ? state.measure : 'both';
 	if (state.measure === 'samples' || state.measure === 'weight') return state.measure;
 	return profile.hasWeights ? 'weight' : 'samples';
 }
@@ -100,6 +109,7 @@ function functionNow() {
 /* ---- in words ---- */
 
 function amountText(value) {
+	if (profile.changes) return '';
 	return measureNow() === 'weight' ? timeText(value) : plural(Math.round(value), 'sample');
 }
 

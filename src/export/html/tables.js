@@ -19,14 +19,13 @@ function shareCell(value, whole, amount) {
 	return cell;
 }
 
-/* view: {sums, labels, whole, by, matches, amountOf, onPick(key)} */
+/* view: {keys: in their order, cells(key): of self and total, labels, onPick(key)} */
 function showTable(view) {
-	const keys = rankKeys(view.sums, view.by, view.matches), rows = byId('rows');
+	const { keys } = view, rows = byId('rows');
 	rows.replaceChildren();
 	for (const key of keys.slice(0, MOST_ROWS)) {
 		const label = view.labels[key], row = make('tr'), name = make('td', 'name');
 		const box = make('div'), dot = make('i', 'dot'), pick = make('button', 'link', shorten(label.name));
-		const self = view.sums.self[key], total = view.sums.total[key];
 		dot.style.backgroundColor = swatchOf(label.tone.kind, isDark());
 		dot.title = kindText(label);
 		pick.type = 'button';
@@ -38,8 +37,7 @@ function showTable(view) {
 		const actions = make('span', 'actions');
 		actions.append(...frameActions(label).slice(0, hasSource(label.path) ? 2 : 1));
 		place.append(where, actions);
-		row.append(shareCell(self, view.whole, view.amountOf(self)),
-			shareCell(total, view.whole, view.amountOf(total)), name, place);
+		row.append(...view.cells(key), name, place);
 		rows.append(row);
 	}
 	const shown = Math.min(keys.length, MOST_ROWS);

@@ -122,18 +122,25 @@ function mergeCallees(profile, chosen, keying, key) {
 	return mergeDown(profile, chosen, keying, outermost(profile, chosen, keying.keyOf, key), key);
 }
 
-/* Who calls it: its callers are the children. Self is what begins there. */
-function mergeCallers(profile, chosen, { keyOf }, key) {
-	const tree = new Tree(1024, key), { nodes } = profile, { total, hidden } = chosen;
+/* Adds what comes from each caller to tree[sum]; callers that are not in the tree yet join it. */
+function climb(profile, chosen, { keyOf }, key, tree, sum) {
+	const { nodes } = profile, { total, hidden } = chosen, ends = [];
 	for (const from of outermost(profile, chosen, keyOf, key)) {
 		let node = 0;
-		tree.total[0] += total[from];
+		tree[sum][0] += total[from];
 		for (let i = nodes.parent[from]; i > 0; i = nodes.parent[i]) {
 			if (hidden && hidden[nodes.location[i]]) continue;
 			node = tree.child(node, keyOf[nodes.location[i]]);
-			tree.total[node] += total[from];
+			tree[sum][node] += total[from];
 		}
-		tree.self[node] += total[from];
+		ends.push([node, total[from]]);
 	}
+	return ends;
+}
+
+/* Who calls it: its callers are the children. Self is what begins there. */
+function mergeCallers(profile, chosen, keying, key) {
+	const tree = new Tree(1024, key);
+	for (const [node, value] of climb(profile, chosen, keying, key, tree, 'total')) tree.self[node] += value;
 	return tree;
 }

@@ -49,7 +49,7 @@ function rawOf({ count, merged, place }) {
 function wholeTree(merge) {
 	if (!shown.trees[merge]) {
 		const tree = layTree(mergeNodes(profile, shown.nodes, profile.keyings[merge]));
-		shown.trees[merge] = { ...tree, raw: rawOf(tree) };
+		shown.trees[merge] = { ...tree, raw: rawOf(tree), sides: profile.changes && weighTree(tree) };
 	}
 	return shown.trees[merge];
 }
@@ -92,9 +92,10 @@ function drawnText(flames) {
 }
 
 function statusText() {
-	const isTime = measureNow() === 'weight', samples = plural(Math.round(shown.samples), 'sample');
+	const isTime = measureNow() !== 'samples', samples = plural(Math.round(shown.samples), 'sample');
 	const measure = isTime ? `${timeText(shown.whole)} of ${modeOf(facts).time} (${samples})` : samples;
-	const parts = [`100 % is ${measure} of ${chosenText()}.`], hidden = hiddenKinds();
+	const parts = [profile.changes ? changesStatus() : `100 % is ${measure} of ${chosenText()}.`];
+	const hidden = hiddenKinds();
 	const left = [...kinds.values()].filter(({ id }) => hidden.has(id)).map(({ label }) => shorten(label, 60));
 	if (shown.nodes.hidden) parts.push(`${left.join(' and ')} left out: its time is its callers' own.`);
 	if (finding)
@@ -114,6 +115,7 @@ function kindButton(kind, self, hidden) {
 	const next = new Set(hidden);
 	dot.style.backgroundColor = swatchOf(kind, isDark());
 	button.type = 'button';
+	button.disabled = Boolean(profile.changes);
 	button.ariaPressed = String(isShown);
 	button.title = isShown ? 'Leave these frames out' : 'Show these frames';
 	button.append(dot, make('span', '', shorten(kind.label, 60)), make('b', '', percentText(self, shown.whole)));
@@ -154,11 +156,12 @@ function showLegend() {
 	const kindsShown = [...byKind].filter(([kind, self]) => self || !kind.grey).sort((a, b) => b[1] - a[1]);
 	const packages = [...byName].sort((a, b) => b[1].self - a[1].self).slice(0, LEGEND_PACKAGES);
 	const title = (text) => make('span', 'title', text);
-	byId('kinds').replaceChildren(title('Self time by language'),
-		...kindsShown.map(([kind, self]) => kindButton(kind, self, hidden)));
+	const isChange = state.colour === 'change';
+	byId('kinds').replaceChildren(...isChange ? [title('Share of each recording'), ...changeLegend()] :
+		[title('Self time by language'), ...kindsShown.map(([kind, self]) => kindButton(kind, self, hidden))]);
 	byId('packages').replaceChildren(title('by package'),
 		...packages.map(([name, of]) => packageButton(name, of)));
-	byId('packages').hidden = !packages.length;
+	byId('packages').hidden = isChange || !packages.length;
 }
 
 /* ---- the strip ---- */
@@ -197,6 +200,7 @@ function showFlame() {
 		flame.show(tree, profile.keyings[state.merge].labels);
 		showFrame(flame, -1);
 	}
+	flame.fillOf = state.colour === 'change' ? fillOfChanges(tree.sides) : null;
 	flame.turn(state.root === 'bottom');
 	flame.matches = finding && finding.matches;
 	const zoom = nodeOfRaw(tree, state.zoom);
@@ -210,17 +214,50 @@ function showFlame() {
 	flame.redraw();
 }
 
+/* What a table shows of each key: {keys, cells(key)}. */
+function valueRows(merge, matches) {
+	const sums = sumsOf(merge), cell = (value) => shareCell(value, shown.whole, amountText(value));
+	return { keys: rankKeys(sums, state.by, matches), cells: (key) => [cell(sums.self[key]), cell(sums.total[key])] };
+}
+
+function changeRows(merge, matches) {
+	const rows = changesByKey(merge);
+	return { keys: rankChanges(rows[state.by], matches),
+		cells: (key) => [changeCell(rows.self, key), changeCell(rows.total, key)] };
+}
+
 function showTableNow() {
 	const merge = state.view === 'lines' ? 'line' : 'function', { labels } = profile.keyings[merge];
 	byId('what').textContent = state.view === 'lines' ? 'Line of' : 'Function';
 	for (const by of ['self', 'total'])
 		byId(`by-${by}`).parentElement.ariaSort = state.by === by ? 'descending' : 'none';
 	showTable({
-		sums: sumsOf(merge), labels, whole: shown.whole, by: state.by, matches: matchesOf(labels),
-		amountOf: amountText,
+		...(profile.changes ? changeRows : valueRows)(merge, matchesOf(labels)), labels,
 		onPick: (key) => go({ view: 'flame', merge, zoom: 0,
 			query: merge === 'line' ? labels[key].where : labels[key].name }),
 	});
+}
+
+function middleText(key, { self, total }) {
+	if (!profile.changes)
+		return `self ${percentText(self[key], shown.whole)}, total ${percentText(total[key], shown.whole)}`;
+	const rows = changesByKey('function'), text = ({ before, after, verdict, noise }) =>
+		changeText(before[key], after[key], verdict[key], noise[key]);
+	return `self ${text(rows.self)}; total ${text(rows.total)}`;
+}
+
+/* Compared, they are as wide as the mean of both, so that what is new and what is gone are there. */
+function sandwichTrees(keying, key) {
+	const chosen = profile.changes ? profile.changes.both : shown.nodes;
+	const upper = mergeCallers(profile, chosen, keying, key), callersTree = layTree(upper);
+	const calleesTree = layTree(mergeCallees(profile, chosen, keying, key));
+	if (profile.changes) {
+		callersTree.sides = weighCallers(upper, callersTree.place, keying, key);
+		calleesTree.sides = weighTree(calleesTree);
+		for (const { sides } of [callersTree, calleesTree])
+			sides.verdict[0] = changesByKey('function').total.verdict[key];
+	}
+	return { callers: callersTree, callees: calleesTree };
 }
 
 /* Without a function: the one with the most time of its own. */
@@ -230,21 +267,19 @@ function showSandwich() {
 	if (wanted < 0) wanted = rankKeys(sums, 'self', null)[0] ?? -1;
 	state.function = wanted < 0 ? '' : String(wanted);
 	byId('sandwich-note').textContent = wanted < 0 ? 'Nothing was sampled here.' :
-		`${shorten(labels[wanted].name, 200)}: self ${percentText(sums.self[wanted], shown.whole)}, ` +
-		`total ${percentText(sums.total[wanted], shown.whole)}. Above it who calls it, below it what it calls.`;
+		`${shorten(labels[wanted].name, 200)}: ${middleText(wanted, sums)}. ` +
+		'Above it who calls it, below it what it calls.';
 	byId('sandwich-graphs').hidden = wanted < 0;
 	if (wanted < 0) return;
 	const name = `sandwich ${wanted}`, matches = matchesOf(labels);
-	shown.trees[name] ??= {
-		callers: layTree(mergeCallers(profile, shown.nodes, keying, wanted)),
-		callees: layTree(mergeCallees(profile, shown.nodes, keying, wanted)),
-	};
+	shown.trees[name] ??= sandwichTrees(keying, wanted);
 	for (const [one, tree] of [[callers, shown.trees[name].callers], [callees, shown.trees[name].callees]]) {
 		if (one.tree !== tree) {
 			one.show(tree, labels);
 			showFrame(one, -1);
 		}
 		one.matches = matches;
+		one.fillOf = state.colour === 'change' ? fillOfChanges(tree.sides) : null;
 		one.redraw();
 	}
 }

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "export/built.h"
 #include "export/exporter.h"
-#include "export/html_data.h"
+#include "export/html.h"
 #include "export/no_memory.h"
 
 extern const unsigned char report_page[];
@@ -75,6 +75,7 @@ struct read_data {
 	u64 functions, locations, nodes, threads, entries, count, weight, deepest;
 	u64 slot_ns, slots, sources;
 	VEC(struct timeline_cell) cells; /* entry: as it stands in the file */
+	u64 compared, was_count, was_weight, verdicts[5], row_verdicts[5];
 	char *texts, *source;
 };
 
@@ -119,6 +120,30 @@ static void read_moments(struct cursor *c, struct read_data *r)
 	assert_false(c->bad);
 }
 
+static void count_verdicts(struct cursor *c, u64 count, u64 verdicts[5])
+{
+	for (u64 i = 0; i < count; i++) {
+		u64 verdict = cursor_uleb(c);
+		assert_in_range(verdict, DIFF_NONE, DIFF_GONE);
+		verdicts[verdict]++;
+	}
+}
+
+static void read_changes(struct cursor *c, struct read_data *r)
+{
+	r->compared = cursor_uleb(c);
+	if (!r->compared)
+		return;
+	r->was_count = sum_column(c, r->entries);
+	r->was_weight = sum_column(c, r->entries);
+	count_verdicts(c, r->nodes, r->verdicts);
+	for (u32 i = 0; i < 2; i++) { /* selfs, totals */
+		count_verdicts(c, r->locations, r->row_verdicts);
+		for (u64 l = 0; l < r->locations; l++)
+			assert_in_range(cursor_uleb(c), 0, 1000000);
+	}
+}
+
 static struct read_data read_data(const u8 *bytes, size_t length)
 {
 	struct cursor c = cursor_make(bytes, length);
@@ -148,7 +173,9 @@ static struct read_data read_data(const u8 *bytes, size_t length)
 	read_moments(&c, &r);
 	r.sources = cursor_uleb(&c);
 	sum_column(&c, r.sources);
-	u64 source = sum_column(&c, r.sources), texts = cursor_uleb(&c);
+	u64 source = sum_column(&c, r.sources);
+	read_changes(&c, &r);
+	u64 texts = cursor_uleb(&c);
 	assert_int_equal(texts + source, cursor_left(&c));
 	r.texts = strndup(cursor_take(&c, texts), texts);
 	r.source = strndup(source ? cursor_take(&c, source) : "", source);
@@ -183,6 +210,7 @@ static void nothing_is_pruned(void **state)
 	assert_int_equal(r.weight, profile_total_weight(&p));
 	assert_int_equal(r.deepest, 10000);
 	assert_int_equal(r.threads, p.threads.count);
+	assert_int_equal(r.compared, 0);
 	free_data(&r);
 	profile_free(&p);
 }
@@ -339,6 +367,91 @@ static void an_empty_profile_is_a_page(void **state)
 	profile_free(&p);
 }
 
+/* ---- of two profiles ---- */
+
+/* Its text; NULL: memory ran out, and it was said. */
+static char *page_of_two(const struct profile *before, const struct profile *after,
+			 const char *name, long allocations)
+{
+	struct diff diff;
+	struct out out;
+	char *text = NULL;
+	struct diff_file files[2] = { { name, before, 0 }, { name, after, 0 } };
+
+	assert_true(diff_make(&diff, before, after, &(struct diff_options){ 0 }));
+	out_open_memory(&out);
+	failing_memory_after(allocations);
+	html_write_diff(&diff, &files[0], &files[1], &out);
+	failing_memory_after(-1);
+	if (!out.errnum)
+		text = strndup((char *)out.buffer, out.used);
+	assert_int_equal(out_close(&out, NULL), text != NULL);
+	diff_free(&diff);
+	return text;
+}
+
+static void make_two(struct profile profiles[2])
+{
+	static const char *const lines[2] = {
+		"main (a.rb:1);same (a.rb:2) 1000\nmain (a.rb:1);less (a.rb:3) 900\n"
+		"main (a.rb:1);gone (a.rb:4) 100\n",
+		"main (a.rb:1);same (a.rb:2) 1000\nmain (a.rb:1);less (a.rb:3) 300\n"
+		"main (a.rb:1);more (a.rb:9) 600\nmain (a.rb:1) 100\n",
+	};
+
+	for (u32 i = 0; i < 2; i++) {
+		assert_true(profile_init(&profiles[i]));
+		built_lines(&profiles[i], lines[i]);
+		built_facts(&profiles[i]);
+	}
+}
+
+static void two_profiles_are_one_page(void **state)
+{
+	(void)state;
+	struct profile profiles[2];
+	size_t length;
+	make_two(profiles);
+	AUTO_FREE char *page = page_of_two(&profiles[0], &profiles[1], "/tmp/" HOSTILE, -1);
+	AUTO_FREE u8 *bytes = data_of(page, &length);
+	struct read_data r = read_data(bytes, length);
+	assert_int_equal(r.compared, 1);
+	assert_int_equal(r.nodes, 5); /* main and what it calls, before or after */
+	assert_int_equal(r.entries, 5);
+	assert_int_equal(r.count, 2000);
+	assert_int_equal(r.was_count, 2000);
+	assert_int_equal(r.weight, profile_total_weight(&profiles[1]));
+	assert_int_equal(r.was_weight, profile_total_weight(&profiles[0]));
+	assert_int_equal(r.verdicts[DIFF_NONE], 2); /* main, same */
+	assert_int_equal(r.verdicts[DIFF_LESS], 1);
+	assert_int_equal(r.verdicts[DIFF_NEW], 1);
+	assert_int_equal(r.verdicts[DIFF_GONE], 1);
+	assert_int_equal(r.row_verdicts[DIFF_GONE], 2); /* its self and its total */
+	assert_int_equal(count_of(page, "</script"), count_of((char *)report_page, "</script"));
+	AUTO_FREE char *facts = between(page, "id=\"facts\">", "</script>");
+	assert_null(strpbrk(facts, "<>&\n"));
+	assert_non_null(strstr(facts, "\"diff\":{\"before\":{\"file\":\"/tmp/\\u003c/script"));
+	assert_non_null(strstr(facts, "\"changed\":4,")); /* main's self came */
+	free_data(&r);
+	profile_free(&profiles[0]);
+	profile_free(&profiles[1]);
+}
+
+static void two_profiles_without_memory(void **state)
+{
+	(void)state;
+	struct profile profiles[2];
+	char *page = NULL;
+	long n = 0;
+	make_two(profiles);
+	while (!page)
+		page = page_of_two(&profiles[0], &profiles[1], "x", n++);
+	assert_true(n > 20);
+	free(page);
+	profile_free(&profiles[0]);
+	profile_free(&profiles[1]);
+}
+
 static void no_memory_is_said(void **state)
 {
 	(void)state;
@@ -354,6 +467,8 @@ int main(void)
 		cmocka_unit_test(moments_are_whole),
 		cmocka_unit_test(sources_are_text),
 		cmocka_unit_test(an_empty_profile_is_a_page),
+		cmocka_unit_test(two_profiles_are_one_page),
+		cmocka_unit_test(two_profiles_without_memory),
 		cmocka_unit_test(no_memory_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
