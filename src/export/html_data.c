@@ -30,6 +30,7 @@
  * less to read. */
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/uleb.h"
 #include "export/html_page.h"
 #include "export/text_table.h"
 #include "profile/preorder.h"
@@ -65,13 +66,9 @@ static void flush(struct encoding *e)
 
 static void put(struct encoding *e, u64 value)
 {
-	u8 bytes[10];
-	u32 length = 0;
+	u8 bytes[ULEB_MOST];
 
-	for (; value >= 0x80; value >>= 7)
-		bytes[length++] = (u8)(value | 0x80);
-	bytes[length++] = (u8)value;
-	str_add(&e->buffer, bytes, length);
+	str_add(&e->buffer, bytes, uleb_write(bytes, value));
 	if (e->buffer.length >= FLUSH_AT)
 		flush(e);
 }

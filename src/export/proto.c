@@ -2,23 +2,15 @@
  * proto.c - see proto.h.  The format: developers.google.com/protocol-buffers/docs/encoding. */
 #include "export/proto.h"
 
-enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, VARINT_MAX = 10 };
+#include "base/uleb.h"
 
-static u32 varint_make(u8 *out, u64 value)
-{
-	u32 length = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		out[length++] = (u8)(value | 0x80);
-	out[length++] = (u8)value;
-	return length;
-}
+enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2 };
 
 static void add_varint(struct str *message, u64 value)
 {
-	u8 bytes[VARINT_MAX];
+	u8 bytes[ULEB_MOST];
 
-	str_add(message, bytes, varint_make(bytes, value));
+	str_add(message, bytes, uleb_write(bytes, value));
 }
 
 void proto_uint(struct str *message, u32 field, u64 value)
@@ -38,13 +30,13 @@ void proto_bytes(struct str *message, u32 field, const void *bytes, size_t lengt
 
 void proto_packed(struct str *message, u32 field, const u64 *values, u32 count)
 {
-	u8 bytes[VARINT_MAX];
+	u8 bytes[ULEB_MOST];
 	u64 length = 0;
 
 	if (!count)
 		return;
 	for (u32 i = 0; i < count; i++)
-		length += varint_make(bytes, values[i]);
+		length += uleb_write(bytes, values[i]);
 	add_varint(message, (u64)field << 3 | WIRE_BYTES);
 	add_varint(message, length);
 	for (u32 i = 0; i < count; i++)

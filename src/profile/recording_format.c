@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/uleb.h"
+
 #define PLAIN(type, field)                                                                    \
 	{                                                                                     \
 		offsetof(struct type, field), sizeof(((struct type *)0)->field), COLUMN_PLAIN \
@@ -78,13 +80,9 @@ static u64 code_of(const struct recording_column *column, u64 value, u64 above)
 
 void out_uleb(struct out *out, u64 value)
 {
-	u8 bytes[10];
-	u32 length = 0;
+	u8 bytes[ULEB_MOST];
 
-	for (; value >= 0x80; value >>= 7)
-		bytes[length++] = (u8)(value | 0x80);
-	bytes[length++] = (u8)value;
-	out_bytes(out, bytes, length);
+	out_bytes(out, bytes, uleb_write(bytes, value));
 }
 
 static bool is_constant(const struct recording_column *column, const u8 *rows, u32 row_size,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cursor.c - reading past the end yields zeros and stays bad. */
 #include "base/cursor.h"
+#include "base/uleb.h"
 #include "check.h"
 
 static void words_are_little_endian_and_in_order(void **state)
@@ -123,11 +124,28 @@ static void a_copy_that_fails_is_zeroed(void **state)
 	assert_true(c.bad);
 }
 
+static void what_uleb_wrote_is_read(void **state)
+{
+	(void)state;
+	for (u32 bit = 0; bit < 64; bit++) {
+		for (u64 value = (1ull << bit) - 1; value <= (1ull << bit) + 1; value++) {
+			u8 bytes[ULEB_MOST];
+			u32 length = uleb_write(bytes, value);
+			struct cursor c = cursor_make(bytes, length);
+			assert_in_range(length, 1, ULEB_MOST);
+			assert_true(cursor_uleb(&c) == value);
+			assert_false(c.bad);
+			assert_int_equal(cursor_left(&c), 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_little_endian_and_in_order),
 		cmocka_unit_test(past_the_end_is_zero_and_stays_bad),
+		cmocka_unit_test(what_uleb_wrote_is_read),
 		cmocka_unit_test(a_length_near_the_end_of_the_address_space_does_not_wrap),
 		cmocka_unit_test(leb128_as_dwarf_has_it),
 		cmocka_unit_test(leb128_without_an_end_is_bad),
