@@ -122,9 +122,27 @@ void out_open_memory(struct out *out)
 	*out = (struct out){ .fd = -1 };
 }
 
+bool out_open_writer(struct out *out, out_writer *writer, void *arg)
+{
+	*out = (struct out){ .fd = -1, .writer = writer, .arg = arg, .room = BUFFER_SIZE };
+	out->buffer = malloc(out->room);
+	if (!out->buffer)
+		*out = (struct out){ .fd = -1, .errnum = ENOMEM };
+	return out->buffer;
+}
+
+static bool is_memory(const struct out *out)
+{
+	return out->fd < 0 && !out->writer;
+}
+
 /* Everything, or errnum is set. Standard output may be a pipe that was made non-blocking. */
 static void write_all(struct out *out, const u8 *bytes, size_t length)
 {
+	if (out->writer) {
+		out->writer(out->arg, bytes, length);
+		return;
+	}
 	while (length && !out->errnum) {
 		ssize_t n = write(out->fd, bytes, length);
 
@@ -143,7 +161,7 @@ static void write_all(struct out *out, const u8 *bytes, size_t length)
 
 void out_flush(struct out *out)
 {
-	if (out->fd < 0)
+	if (is_memory(out))
 		return;
 	write_all(out, out->buffer, out->used);
 	out->used = 0;
@@ -156,7 +174,7 @@ static bool reserve(struct out *out, size_t more)
 		return false;
 	if (out->room - out->used >= more)
 		return true;
-	if (out->fd >= 0)
+	if (!is_memory(out))
 		out_flush(out);
 	if (out->room - out->used >= more)
 		return !out->errnum;
@@ -181,7 +199,7 @@ void out_bytes(struct out *out, const void *bytes, size_t length)
 {
 	if (!length)
 		return;
-	if (out->fd >= 0 && length >= BUFFER_SIZE) {
+	if (!is_memory(out) && length >= BUFFER_SIZE) {
 		out_flush(out);
 		write_all(out, bytes, length);
 	} else if (reserve(out, length)) {

@@ -7,8 +7,13 @@
 #include "base/err.h"
 #include "base/types.h"
 
+/* Takes what was written; it does not fail, or remembers that itself. */
+typedef void out_writer(void *arg, const void *bytes, size_t length);
+
 struct out {
-	int fd;      /* -1: memory only */
+	int fd;             /* -1: not a file */
+	out_writer *writer; /* NULL, or where the bytes go; else they stay in memory */
+	void *arg;
 	bool atomic; /* a file beside `path`, renamed at out_close() */
 	int errnum;  /* the first failure */
 	char *path;
@@ -25,6 +30,8 @@ struct out {
 bool out_open_file(struct out *out, const char *path, struct err *err);
 /* Grows in memory; the bytes are out->buffer[0 .. out->used) until out_close(). */
 void out_open_memory(struct out *out);
+/* Hands them on, some tens of thousands at a time. */
+bool out_open_writer(struct out *out, out_writer *writer, void *arg);
 void out_bytes(struct out *out, const void *bytes, size_t length);
 void out_text(struct out *out, const char *text);
 void outf(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

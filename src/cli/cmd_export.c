@@ -10,8 +10,6 @@
 #include "cli/value.h"
 #include "export/exporter.h"
 
-enum { TIMELINE_CELLS = 4 << 20 }; /* 48 MiB */
-
 struct export_command_options {
 	const char *output, *format;
 	struct load_options load;
@@ -39,7 +37,9 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 #undef AT
-static const struct export_command_options defaults = { .load.timeline_cells = TIMELINE_CELLS };
+static const struct export_command_options defaults = {
+	.load.timeline_cells = LOAD_TIMELINE_CELLS
+};
 
 static bool choose(const struct export_command_options *given, const struct exporter **out,
 		   struct err *err)
@@ -82,14 +82,16 @@ static bool default_name(const char *input, const struct exporter *exporter, cha
 static int write_file(const struct export_command_options *given, const struct exporter *exporter,
 		      const char *path, const struct profile *profile)
 {
-	struct export_options options = { .weights = given->weights, .threads = given->threads };
+	struct export_options options = { .weights = given->weights,
+					  .threads = given->threads,
+					  .gzip = exporter_is_gzipped(exporter, path) };
 	struct err err = { 0 };
 	struct out out;
 	char bytes[32];
 
 	if (!out_open_file(&out, path, &err))
 		return say_failure("export", &err);
-	exporter->write(profile, &options, &out);
+	exporter_write(exporter, profile, &options, &out);
 	u64 size = out.written;
 	if (!strcmp(path, "-"))
 		return say_close(&out, "export");
@@ -127,7 +129,9 @@ const struct command export_command = {
 	.details = "Reads a recording and writes it as another program wants it.\n\n"
 		   "  sonde export app.sonde -f pprof\n"
 		   "  sonde export app.sonde -o app.html --from 10s --to 20s\n"
-		   "  sonde export app.sonde -f folded -o - | grep render",
+		   "  sonde export app.sonde -o app.firefox.json.gz\n"
+		   "  sonde export app.sonde -f folded -o - | grep render\n\n"
+		   "A name that ends in .gz is written gzipped, whatever the format.",
 	.options = rows,
 	.defaults = &defaults,
 	.options_size = sizeof(struct export_command_options),

@@ -259,7 +259,10 @@ static bool save_elsewhere(struct record_output *output, const struct profile *p
 static bool write_export(struct record_output *output, const struct profile *profile,
 			 const struct export_options *options, u64 *size, struct err *err)
 {
-	output->exporter->write(profile, options, &output->out);
+	struct export_options compressed = *options;
+
+	compressed.gzip = exporter_is_gzipped(output->exporter, output->path);
+	exporter_write(output->exporter, profile, &compressed, &output->out);
 	*size = output->out.written;
 	output->open = false;
 	bool written = out_close(&output->out, err);

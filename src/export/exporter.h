@@ -10,6 +10,7 @@
 struct export_options {
 	bool weights; /* nanoseconds instead of counts, where the format holds one number */
 	bool threads; /* "thread NAME (TID)" at the root, where the format has no threads */
+	bool gzip;    /* the whole file: exporter_write() does it */
 };
 
 struct exporter {
@@ -23,5 +24,10 @@ struct exporter {
 extern const struct exporter *const exporters[];
 extern const u32 exporter_count;
 const struct exporter *exporter_named(const char *name);
-/* By the end of a file name: "x.pb.gz", "x.folded", "x.html"; NULL: none fits. */
+/* By the end of a file name: "x.pb.gz", "x.folded", "x.firefox.json.gz"; NULL: none fits. */
 const struct exporter *exporter_for_path(const char *path);
+/* Does the name ask for gzip, which is not of the format itself? */
+bool exporter_is_gzipped(const struct exporter *exporter, const char *path);
+/* What went wrong is in out->errnum. */
+void exporter_write(const struct exporter *exporter, const struct profile *profile,
+		    const struct export_options *options, struct out *out);

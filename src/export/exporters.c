@@ -2,9 +2,12 @@
  * exporters.c - the formats, one line each. */
 #include "export/exporter.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
+#include "export/deflate.h"
 
 extern const struct exporter callgrind_exporter, firefox_exporter, folded_exporter, html_exporter,
 	json_exporter, otlp_exporter, pprof_exporter, speedscope_exporter, svg_exporter;
@@ -50,7 +53,7 @@ static bool is_callgrind(const char *path)
 	return !strncmp(path_base(path), begin, sizeof begin - 1);
 }
 
-const struct exporter *exporter_for_path(const char *path)
+static const struct exporter *find_path(const char *path)
 {
 	if (is_callgrind(path))
 		return &callgrind_exporter;
@@ -61,4 +64,43 @@ const struct exporter *exporter_for_path(const char *path)
 		if (path_ends(path, also[i].end))
 			return also[i].exporter;
 	return NULL;
+}
+
+static const char gzip_extension[] = ".gz";
+
+const struct exporter *exporter_for_path(const char *path)
+{
+	const struct exporter *exporter = find_path(path);
+
+	if (exporter || !path_ends(path, gzip_extension))
+		return exporter;
+	AUTO_FREE char *plain = strndup(path, strlen(path) - strlen(gzip_extension));
+	return plain ? find_path(plain) : NULL;
+}
+
+bool exporter_is_gzipped(const struct exporter *exporter, const char *path)
+{
+	return path_ends(path, gzip_extension) && !path_ends(exporter->extension, gzip_extension);
+}
+
+void exporter_write(const struct exporter *exporter, const struct profile *profile,
+		    const struct export_options *options, struct out *out)
+{
+	struct out plain;
+	struct err err;
+
+	if (!options->gzip) {
+		exporter->write(profile, options, out);
+		return;
+	}
+	struct deflater *gzip = deflater_open(DEFLATE_GZIP, sink_to_out(out));
+	if (gzip && out_open_writer(&plain, deflater_write, gzip)) {
+		exporter->write(profile, options, &plain);
+		if (!out_close(&plain, &err) && !out->errnum)
+			out->errnum = err.errnum;
+	} else {
+		out->errnum = ENOMEM;
+	}
+	if (gzip)
+		deflater_close(gzip);
 }

@@ -6,16 +6,11 @@
 
 #include <errno.h>
 
-static void write_out(void *out, const void *bytes, size_t length)
-{
-	out_bytes(out, bytes, length);
-}
-
 static void pprof_write(const struct profile *profile, const struct export_options *options,
 			struct out *out)
 {
 	(void)options; /* both values and the threads are always in it */
-	struct deflater *gzip = deflater_open(DEFLATE_GZIP, (struct sink){ write_out, out });
+	struct deflater *gzip = deflater_open(DEFLATE_GZIP, sink_to_out(out));
 	const struct sink sink = { deflater_write, gzip };
 	bool whole = gzip && pprof_encode(profile, &sink);
 

@@ -4,7 +4,7 @@
  * Encoders know nothing of what follows them, so that the same protobuf leaves the command
  * through zlib and the library, which links to libc alone, through stored blocks. */
 #pragma once
-#include "base/types.h"
+#include "base/out.h"
 
 struct sink {
 	void (*write)(void *arg, const void *bytes, size_t length);
@@ -15,4 +15,14 @@ static inline void sink_bytes(const struct sink *sink, const void *bytes, size_t
 {
 	if (length)
 		sink->write(sink->arg, bytes, length);
+}
+
+static inline void sink_write_out(void *out, const void *bytes, size_t length)
+{
+	out_bytes(out, bytes, length);
+}
+
+static inline struct sink sink_to_out(struct out *out)
+{
+	return (struct sink){ sink_write_out, out };
 }

@@ -373,9 +373,47 @@ static void files_belong_to_the_owner_that_was_set(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+struct taken {
+	u8 bytes[300000];
+	size_t length;
+	u32 calls;
+};
+
+static void take(void *arg, const void *bytes, size_t length)
+{
+	struct taken *taken = arg;
+
+	memcpy(taken->bytes + taken->length, bytes, length);
+	taken->length += length;
+	taken->calls++;
+}
+
+static void a_writer_gets_all_of_it_in_large_parts(void **state)
+{
+	(void)state;
+	static struct taken taken;
+	static u8 large[100000];
+	struct out out;
+
+	memset(large, 7, sizeof large);
+	assert_true(out_open_writer(&out, take, &taken));
+	for (u32 i = 0; i < 10000; i++)
+		outf(&out, "%04u\n", i);
+	out_bytes(&out, large, sizeof large);
+	out_text(&out, "end");
+	assert_int_equal(out.written, 50000 + sizeof large + 3);
+	assert_true(out_close(&out, NULL));
+	assert_int_equal(taken.length, 50000 + sizeof large + 3);
+	assert_in_range(taken.calls, 3, 5);
+	assert_memory_equal(taken.bytes, "0000\n0001\n", 10);
+	assert_memory_equal(taken.bytes + 50000, large, sizeof large);
+	assert_memory_equal(taken.bytes + taken.length - 3, "end", 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_writer_gets_all_of_it_in_large_parts),
 		TEST(a_file_appears_only_when_it_is_closed),
 		TEST(an_old_file_stays_until_then),
 		TEST(large_writes_arrive_whole),

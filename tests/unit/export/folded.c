@@ -2,6 +2,8 @@
  * folded.c - lines that parse, merge, sort, and read back as the same profile. */
 #include "check.h"
 
+#include <zlib.h>
+
 #include "base/rng.h"
 #include "export/built.h"
 #include "export/exporter.h"
@@ -192,10 +194,20 @@ static void formats_are_found_by_name_and_by_path(void **state)
 	static const struct {
 		const char *path, *name;
 	} rows[] = {
-		{ "x.folded", "folded" },    { "a/b.HTML", "html" }, { "p.pb.gz", "pprof" },
-		{ "p.txt", "folded" },       { "p.pprof", "pprof" }, { "p", NULL },
-		{ ".html", NULL },           { "html", NULL },       { "p.pdf", NULL },
+		{ "x.folded", "folded" },
+		{ "a/b.HTML", "html" },
+		{ "p.pb.gz", "pprof" },
+		{ "p.txt", "folded" },
+		{ "p.pprof", "pprof" },
+		{ "p", NULL },
+		{ ".html", NULL },
+		{ "html", NULL },
+		{ "p.pdf", NULL },
 		{ "a.collapsed", "folded" },
+		{ "x.firefox.json.gz", "firefox" },
+		{ "x.folded.gz", "folded" },
+		{ "x.gz", NULL },
+		{ ".gz", NULL },
 	};
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		const struct exporter *found = exporter_for_path(rows[i].path);
@@ -203,6 +215,38 @@ static void formats_are_found_by_name_and_by_path(void **state)
 		if (found)
 			assert_string_equal(found->name, rows[i].name);
 	}
+}
+
+/* The same bytes, smaller. */
+static void any_format_can_be_gzipped(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct out out, plain;
+	u8 bytes[4096];
+	assert_true(exporter_is_gzipped(exporter_named("firefox"), "x.firefox.json.gz"));
+	assert_true(exporter_is_gzipped(exporter_named("folded"), "x.GZ"));
+	assert_false(exporter_is_gzipped(exporter_named("folded"), "x.folded"));
+	assert_false(exporter_is_gzipped(exporter_named("pprof"), "x.pb.gz"));
+	assert_true(profile_init(&p));
+	built_lines(&p, "f (a.rb:1);g (a.rb:2) 3\nf (a.rb:1);h [c] 4\n");
+	out_open_memory(&plain);
+	exporter_write(exporter_named("folded"), &p, &(struct export_options){ 0 }, &plain);
+	out_open_memory(&out);
+	exporter_write(exporter_named("folded"), &p, &(struct export_options){ .gzip = true },
+		       &out);
+	z_stream stream = { .next_in = out.buffer,
+			    .avail_in = (uInt)out.used,
+			    .next_out = bytes,
+			    .avail_out = sizeof bytes };
+	assert_int_equal(inflateInit2(&stream, 16 + 15), Z_OK);
+	assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(stream.total_out, plain.used);
+	assert_memory_equal(bytes, plain.buffer, plain.used);
+	inflateEnd(&stream);
+	assert_true(out_close(&out, NULL));
+	assert_true(out_close(&plain, NULL));
+	profile_free(&p);
 }
 
 int main(void)
@@ -217,6 +261,7 @@ int main(void)
 		cmocka_unit_test(random_profiles_round_trip),
 		cmocka_unit_test(no_memory_is_said),
 		cmocka_unit_test(formats_are_found_by_name_and_by_path),
+		cmocka_unit_test(any_format_can_be_gzipped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
