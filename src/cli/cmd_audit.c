@@ -21,7 +21,7 @@ static const struct audit_command_options defaults = { .hz = 499, .duration_ns =
 
 #define AT(field) offsetof(struct audit_command_options, field)
 static const struct option_row rows[] = {
-	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, 4 * 1024 * 1024,
+	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, VALUE_PID_HIGHEST,
 	  .text = "sample this process" },
 	{ 'r', "rate", "HZ", OPTION_NUMBER, AT(hz), 1, 20000, .text = "samples a second" },
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),

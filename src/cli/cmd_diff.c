@@ -2,16 +2,14 @@
  * cmd_diff.c - sonde diff: what changed between two recordings, and what is only chance. */
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/path.h"
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/diff_print.h"
 #include "cli/load_file.h"
 #include "cli/say.h"
 
-enum { WIDTH_LEAST = 60, WIDTH_NO_TERMINAL = 160, TIMELINE_CELLS = 4 << 20 };
 enum { FORMAT_TEXT, FORMAT_HTML, FORMAT_FOLDED, FORMAT_JSON, FORMAT_BY_NAME };
 
 struct diff_command_options {
@@ -23,7 +21,7 @@ struct diff_command_options {
 
 static const struct diff_command_options defaults = { .limit = 40,
 						      .format = FORMAT_BY_NAME,
-						      .load.timeline_cells = TIMELINE_CELLS };
+						      .load.timeline_cells = LOAD_TIMELINE_CELLS };
 
 #define AT(field) offsetof(struct diff_command_options, field)
 static const struct option_row rows[] = {
@@ -47,15 +45,6 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 #undef AT
-
-static u32 output_width(const struct diff_command_options *given)
-{
-	struct winsize size;
-
-	if (given->output || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
-		return WIDTH_NO_TERMINAL;
-	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
-}
 
 /* The part of the recording that --from and --to leave. */
 static u64 span_of(const struct profile *profile, const struct load_options *load)
@@ -156,7 +145,8 @@ static int compare(const struct diff_command_options *given, char **paths,
 				   .after = { paths[1], after, span_of(after, &given->load) },
 				   .sort = given->sort,
 				   .limit = given->limit,
-				   .width = output_width(given),
+				   .width = given->output ? COLUMNS_NO_TERMINAL :
+							    columns_of_output(),
 				   .all = given->all };
 	int code = print(given, &what);
 	diff_free(&diff);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "base/json.h"
 #include "cli/say.h"
+#include "cli/value.h"
 #include "session/dump.h"
 #include "session/probes.h"
 #include "target/target.h"
@@ -17,7 +18,7 @@ struct doctor_options {
 
 #define AT(field) offsetof(struct doctor_options, field)
 static const struct option_row rows[] = {
-	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, 4 * 1024 * 1024,
+	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, VALUE_PID_HIGHEST,
 	  .text = "also look at this process: runtime, offsets in use, where each came from" },
 	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "as JSON" },
 	{ 0 },

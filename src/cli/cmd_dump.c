@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "base/json.h"
 #include "cli/say.h"
+#include "cli/value.h"
 #include "sample/label.h"
 #include "session/dump.h"
 
@@ -20,7 +21,7 @@ static const struct dump_options defaults = { .pause = PAUSE_AUTO };
 
 #define AT(field) offsetof(struct dump_options, field)
 static const struct option_row rows[] = {
-	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, 4 * 1024 * 1024,
+	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, VALUE_PID_HIGHEST,
 	  .text = "of this process" },
 	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "as JSON" },
 	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },

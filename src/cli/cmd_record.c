@@ -18,85 +18,52 @@
 #include "cli/quality_file.h"
 #include "cli/record_nothing.h"
 #include "cli/record_output.h"
+#include "cli/sampling.h"
 #include "cli/say.h"
 #include "cli/signals.h"
-#include "cli/value.h"
-#include "session/privilege.h"
-#include "session/session.h"
-#include "session/spawn.h"
 
 enum {
 	TIMELINE_CELLS = 512 * 1024, /* 6 MiB: for a page */
 	SLICE_MS = 200, /* how often the progress line changes and the command is looked after */
-	PID_HIGHEST = 4 * 1024 * 1024, /* PID_MAX_LIMIT of the kernel */
-	HZ_HIGHEST = 20000,
 	DELAYED_PERCENT = 20, /* of the attempts: worth a word */
 };
 
 struct record_options {
-	u32 pid;
-	u32 hz;
+	struct sampling sampling;
 	u64 duration_ns; /* 0: no end */
-	const char *output, *format, *engine, *thread, *tape_dir, *quality;
-	u32 pause, mode; /* enum engine_pause, enum engine_mode */
-	bool threads, weights, with_source, quiet, no_children, keep_root;
+	const char *output, *format, *tape_dir, *quality;
+	bool threads, weights, with_source, quiet;
 };
 
-static const struct record_options defaults = {
-	.hz = 99, /* not 100: out of step with what programs do every 10 ms */
-	.pause = PAUSE_AUTO,
-	.mode = MODE_CPU,
-};
-
-static const char *engine_list(u32 index)
-{
-	return index < engine_count ? engines[index]->name : NULL;
-}
+static const struct record_options defaults = { .sampling = SAMPLING_DEFAULTS };
 
 #define AT(field) offsetof(struct record_options, field)
 static const struct option_row rows[] = {
-	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, PID_HIGHEST,
-	  .text = "attach to this process" },
-	{ 'r', "rate", "HZ", OPTION_NUMBER, AT(hz), 1, HZ_HIGHEST, .text = "samples a second" },
+	SAMPLING_PID(record_options),
+	SAMPLING_RATE(record_options),
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
 	  .text = "stop after this long: 30, 30s, 5m, 1.5s, 200ms" },
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
 	  .text = "write here; \"-\" is standard output (default: sonde-PID-TIME.sonde)" },
 	{ 'f', "format", "FORMAT", OPTION_TEXT, AT(format), .list = record_output_formats,
 	  .text = "instead of what the end of FILE says" },
-	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
-	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too many "
-		  "of its samples are [moving]" },
-	{ 0, "mode", "MODE", OPTION_CHOICE, AT(mode), .choices = "cpu,wall,gvl",
-	  .text = "what a sample weighs: CPU time, wall time, or time with the VM's lock" },
-	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
+	SAMPLING_HOW(record_options),
 	{ 'T', "threads", NULL, OPTION_FLAG, AT(threads),
 	  .text = "\"thread NAME (TID)\" at the root of each stack" },
 	{ 0, "weights", NULL, OPTION_FLAG, AT(weights),
 	  .text = "nanoseconds instead of counts, in formats that hold one number" },
 	{ 0, "with-source", NULL, OPTION_FLAG, AT(with_source),
 	  .text = "keep the text of the source files too, for the page" },
-	{ 0, "no-children", NULL, OPTION_FLAG, AT(no_children),
-	  .text = "only this process, not those that it starts" },
-	{ 'e', "engine", "ENGINE", OPTION_TEXT, AT(engine), .list = engine_list,
-	  .text = "how to sample, instead of the best that can run here" },
 	{ 0, "tape", "DIR", OPTION_TEXT, AT(tape_dir),
 	  .text = "also record what was read of the process, for bug reports" },
 	{ 0, "quality", "FILE", OPTION_TEXT, AT(quality),
 	  .text = "also write what was expected, taken and lost, as JSON" },
 	{ 'q', "quiet", NULL, OPTION_FLAG, AT(quiet), .text = "say nothing unless it goes wrong" },
-	{ 0, "no-drop-root", NULL, OPTION_FLAG, AT(keep_root),
-	  .text = "under sudo, run the command as root and not as the user who called sudo" },
 	/* rbspy and py-spy */
 	{ 0, "file", "FILE", OPTION_TEXT, AT(output), .text = "as --output", .synonym = true },
 	{ 0, "silent", NULL, OPTION_FLAG, AT(quiet), .text = "as --quiet", .synonym = true },
-	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
-	  .synonym = true },
-	{ 'c', "on-cpu", NULL, OPTION_PRESET, AT(mode), MODE_CPU, .text = "as --mode=cpu",
-	  .synonym = true },
-	{ 'i', "idle", NULL, OPTION_PRESET, AT(mode), MODE_WALL, .text = "as --mode=wall",
-	  .synonym = true },
-	{ 'g', "gil", NULL, OPTION_PRESET, AT(mode), MODE_LOCK, .text = "as --mode=gvl",
+	SAMPLING_SYNONYMS(record_options),
+	{ 'c', "on-cpu", NULL, OPTION_PRESET, AT(sampling.mode), MODE_CPU, .text = "as --mode=cpu",
 	  .synonym = true },
 	{ 's', "subprocesses", NULL, OPTION_IGNORED, .text = "" },
 	{ 0, "force-version", "VERSION", OPTION_IGNORED,
@@ -126,32 +93,22 @@ static int failed(struct recording *r, const struct err *err)
 	return r->command && err->code != ERR_USAGE ? EXIT_PROFILER : code;
 }
 
-static bool is_number(const char *text)
-{
-	return text[0] && strspn(text, "0123456789") == strlen(text);
-}
-
 static bool check(struct recording *r, int rest_count, char **rest, struct err *err)
 {
 	const struct record_options *given = r->given;
+	u32 pid = given->sampling.pid;
 
-	if (rest_count && given->pid)
+	if (rest_count && pid)
 		return err_set(err, ERR_USAGE,
-			       "either a process (-p %u) or a command (%.80s), not both",
-			       given->pid, rest[0]);
-	if (!rest_count && !given->pid)
+			       "either a process (-p %u) or a command (%.80s), not both", pid,
+			       rest[0]);
+	if (!rest_count && !pid)
 		return err_set(err, ERR_USAGE,
 			       "of what? Give -p PID, or a command: sonde record ruby app.rb");
-	if (given->pid && given->pid == (u32)getpid())
-		return err_set(err, ERR_USAGE, "-p/--pid: %u is sonde itself", given->pid);
-	if (given->engine && !engine_named(given->engine))
-		return err_set(err, ERR_USAGE,
-			       "-e/--engine: there is no engine \"%.80s\"; sonde --version "
-			       "lists them",
-			       given->engine);
 	if (rest_count)
 		r->command = rest;
-	return record_output_choose(&r->output, given->output, given->format, err);
+	return sampling_check(&given->sampling, err) &&
+	       record_output_choose(&r->output, given->output, given->format, err);
 }
 
 /* The directory for tapes, made when it is not there. */
@@ -171,15 +128,13 @@ static bool make_tape_dir(const char *path, const struct spawn_identity *user, s
 
 static bool start_command(struct recording *r, struct err *err)
 {
-	struct spawn_identity identity;
+	struct spawn_identity identity = sampling_user();
 
-	if (privilege_read_sudo(&identity))
-		out_set_owner(identity.uid, identity.gid);
 	if (r->given->tape_dir && !make_tape_dir(r->given->tape_dir, &identity, err))
 		return false;
 	if (r->given->quality && !quality_file_check(r->given->quality, err))
 		return false;
-	identity.drop &= !r->given->keep_root;
+	identity.drop &= !r->given->sampling.keep_root;
 	return !r->command ||
 	       spawn_start(&r->spawn, r->command, &identity, signals_inherited(), err);
 }
@@ -195,47 +150,18 @@ static bool begin_recording(struct recording *r, struct err *err)
 static bool attach(struct recording *r, struct err *err)
 {
 	const struct record_options *given = r->given;
-	struct session_options session = {
-		.pid = r->command ? (u32)r->spawn.pid : given->pid,
-		.engine = given->engine,
-		.spawned = r->command != NULL,
-		.command = r->line.text,
-		.with_source = given->with_source,
-		.timeline_cells = r->output.exporter ? TIMELINE_CELLS : 0,
-		.run = {
-			.hz = given->hz,
-			.mode = (enum engine_mode)given->mode,
-			.pause = (enum engine_pause)given->pause,
-			.children = !given->no_children,
-			.tape_dir = given->tape_dir,
-		},
-	};
-	u32 tid;
+	struct session_options session = sampling_session(&given->sampling);
 
-	if (given->thread && is_number(given->thread) &&
-	    value_parse_number(given->thread, 1, PID_HIGHEST, &tid, NULL))
-		session.run.tid = tid;
-	else
-		session.run.thread_name = given->thread;
+	session.pid = r->command ? (u32)r->spawn.pid : given->sampling.pid;
+	session.spawned = r->command != NULL;
+	session.command = r->line.text;
+	session.with_source = given->with_source;
+	session.timeline_cells = r->output.exporter ? TIMELINE_CELLS : 0;
+	session.run.tape_dir = given->tape_dir;
 	if (!record_output_open(&r->output, session.pid, err))
 		return false;
 	r->session = session_start(&session, err);
 	return r->session && begin_recording(r, err);
-}
-
-/* The command's exec failed: its name in front, and the codes that shells give. */
-static int exec_failed(struct recording *r, struct err *err)
-{
-	const char *name = r->command[0];
-	int code = err->code != ERR_SYSTEM ? EXIT_PROFILER :
-		   err->errnum == ENOENT   ? EXIT_NOT_FOUND :
-					     EXIT_NOT_RUNNABLE;
-
-	err_wrap(err, "%.200s", name);
-	if (code == EXIT_NOT_FOUND && is_number(name))
-		err_hint(err, "to attach to process %.20s, give -p %.20s", name, name);
-	say_failure("record", err);
-	return code;
 }
 
 static void warn_once(struct recording *r, const struct quality *quality)
@@ -289,7 +215,7 @@ static void sample(struct recording *r)
 {
 	u64 begin_ns = clock_now_ns();
 	u64 end_ns = r->given->duration_ns ? begin_ns + r->given->duration_ns : UINT64_MAX;
-	struct progress progress = progress_make(r->given->hz, begin_ns);
+	struct progress progress = progress_make(r->given->sampling.hz, begin_ns);
 	bool going = true;
 	struct err err = { 0 };
 
@@ -324,7 +250,7 @@ static void say_result(const struct recording *r, const struct quality *quality,
 	if (strcmp(r->output.path, "-") != 0)
 		say_note("wrote %s (%s, %s bytes)", r->output.path,
 			 record_output_format(&r->output), value_grouped(size, bytes));
-	progress_summarize(quality, r->given->hz, &line);
+	progress_summarize(quality, r->given->sampling.hz, &line);
 	say_note("%s", line.text);
 	str_free(&line);
 }
@@ -340,7 +266,7 @@ static int write_profile(struct recording *r)
 
 	if (!profile_total_count(profile)) {
 		record_output_abandon(&r->output);
-		record_say_nothing(r->session, &profile->quality, r->given->thread);
+		record_say_nothing(r->session, &profile->quality, r->given->sampling.thread);
 		return r->gone ? EXIT_GONE : EXIT_FAILED;
 	}
 	if (profile->bad)
@@ -372,17 +298,6 @@ static int wait_for_command(struct recording *r, int code)
 	return command_code ? command_code : code;
 }
 
-static void remember_line(struct recording *r)
-{
-	const struct record_options *given = r->given;
-
-	str_addf(&r->line, "sonde record -r %u", given->hz);
-	if (!r->command)
-		str_addf(&r->line, " -p %u", given->pid);
-	for (char **word = r->command; word && *word; word++)
-		str_addf(&r->line, "%s %s", word == r->command ? " --" : "", *word);
-}
-
 static int record(struct recording *r, int rest_count, char **rest)
 {
 	struct err err = { 0 };
@@ -390,7 +305,7 @@ static int record(struct recording *r, int rest_count, char **rest)
 	say_set_quiet(r->given->quiet);
 	if (!check(r, rest_count, rest, &err) || !start_command(r, &err))
 		return failed(r, &err);
-	remember_line(r);
+	sampling_add_line(&r->line, "record", &r->given->sampling, r->command);
 	signals_watch(r->command ? r->spawn.pid : 0);
 	if (!attach(r, &err)) {
 		record_output_abandon(&r->output);
@@ -402,7 +317,7 @@ static int record(struct recording *r, int rest_count, char **rest)
 	if (r->command && !spawn_release(&r->spawn, &err)) {
 		session_free(r->session);
 		record_output_abandon(&r->output);
-		return exec_failed(r, &err);
+		return sampling_exec_failed("record", r->command, &err);
 	}
 	sample(r);
 	int code = write_profile(r);

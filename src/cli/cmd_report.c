@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_report.c - sonde report: where a recording spent its time, in the terminal. */
-#include <errno.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/load_file.h"
 #include "cli/report.h"
 #include "cli/say.h"
-
-enum { WIDTH_LEAST = 60, WIDTH_NO_TERMINAL = 160 };
 
 struct report_command_options {
 	struct load_options load;
@@ -35,39 +30,15 @@ static const struct option_row rows[] = {
 };
 #undef AT
 
-static u32 terminal_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
-		return WIDTH_NO_TERMINAL;
-	return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
-}
-
 static int print(const struct report_command_options *given, const struct profile *profile)
 {
 	struct report_options options = { .sort = given->sort,
 					  .lines = given->lines,
 					  .limit = given->limit,
 					  .tree_percent = given->tree_percent,
-					  .width = terminal_width() };
-	struct err err = { 0 };
-	struct out out;
+					  .width = columns_of_output() };
 
-	struct report report;
-	bool made = report_make(&report, profile, &options);
-	if (!made)
-		err_no_memory(&err);
-	if (!made || !out_open_file(&out, "-", &err)) {
-		report_free(&report);
-		return say_failure("report", &err);
-	}
-	if (given->json)
-		report_json(&report, &out);
-	else if (!report_text(&report, &out))
-		out.errnum = ENOMEM;
-	report_free(&report);
-	return say_close(&out, "report");
+	return report_print("report", profile, &options, given->json);
 }
 
 static int run(void *options_given, int rest_count, char **rest)

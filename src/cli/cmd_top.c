@@ -14,44 +14,31 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/columns.h"
 #include "cli/report.h"
+#include "cli/sampling.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/top_live.h"
 #include "cli/top_terminal.h"
-#include "cli/value.h"
-#include "session/privilege.h"
 
-enum {
-	PID_HIGHEST = 4 * 1024 * 1024, /* PID_MAX_LIMIT of the kernel */
-	HZ_HIGHEST = 20000,
-	WIDTH_LEAST = 60,
-	TREE_PERCENT = 1,
-};
+enum { TREE_PERCENT = 1 };
 
 struct top_options {
-	u32 pid, hz, pause, mode, sort, limit;
+	struct sampling sampling;
+	u32 sort, limit;
 	u64 duration_ns; /* 0: no end, or a second with --once */
-	const char *thread, *engine;
-	bool all, lines, once, json, no_children, keep_root;
+	bool all, lines, once, json;
 };
 
-static const struct top_options defaults = {
-	.hz = 99, .pause = PAUSE_AUTO, .mode = MODE_CPU, .limit = 20
-};
-
-static const char *engine_list(u32 index)
-{
-	return index < engine_count ? engines[index]->name : NULL;
-}
+static const struct top_options defaults = { .sampling = SAMPLING_DEFAULTS, .limit = 20 };
 
 #define AT(field) offsetof(struct top_options, field)
 static const struct option_row rows[] = {
-	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, PID_HIGHEST,
-	  .text = "attach to this process" },
+	SAMPLING_PID(top_options),
 	{ 'a', "all", NULL, OPTION_FLAG, AT(all),
 	  .text = "every process that runs a language that sonde knows; new ones join" },
-	{ 'r', "rate", "HZ", OPTION_NUMBER, AT(hz), 1, HZ_HIGHEST, .text = "samples a second" },
+	SAMPLING_RATE(top_options),
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
 	  .text = "stop after this long: 30, 30s, 5m (with --once: 1s)" },
 	{ 0, "once", NULL, OPTION_FLAG, AT(once), .text = "sample that long, print a report, end" },
@@ -61,25 +48,8 @@ static const struct option_row rows[] = {
 	{ 'l', "lines", NULL, OPTION_FLAG, AT(lines), .text = "a row a line, not a function" },
 	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000,
 	  .text = "rows of a table that is printed (default: 20)" },
-	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
-	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too many "
-		  "of its samples are [moving]" },
-	{ 0, "mode", "MODE", OPTION_CHOICE, AT(mode), .choices = "cpu,wall,gvl",
-	  .text = "what a sample weighs: CPU time, wall time, or time with the VM's lock" },
-	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
-	{ 0, "no-children", NULL, OPTION_FLAG, AT(no_children),
-	  .text = "only this process, not those that it starts" },
-	{ 'e', "engine", "ENGINE", OPTION_TEXT, AT(engine), .list = engine_list,
-	  .text = "how to sample, instead of the best that can run here" },
-	{ 0, "no-drop-root", NULL, OPTION_FLAG, AT(keep_root),
-	  .text = "under sudo, run the command as root and not as the user who called sudo" },
-	/* py-spy */
-	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
-	  .synonym = true },
-	{ 'i', "idle", NULL, OPTION_PRESET, AT(mode), MODE_WALL, .text = "as --mode=wall",
-	  .synonym = true },
-	{ 'g', "gil", NULL, OPTION_PRESET, AT(mode), MODE_LOCK, .text = "as --mode=gvl",
-	  .synonym = true },
+	SAMPLING_HOW(top_options),
+	SAMPLING_SYNONYMS(top_options),
 	{ 0, "subprocesses", NULL, OPTION_IGNORED, .text = "" },
 	{ 0 },
 };
@@ -99,25 +69,18 @@ struct top {
 static bool check(struct top *top, int rest_count, char **rest, struct err *err)
 {
 	const struct top_options *given = top->given;
-	u32 asked = (rest_count > 0) + (given->pid > 0) + given->all;
+	u32 asked = (rest_count > 0) + (given->sampling.pid > 0) + given->all;
 
 	if (asked > 1)
 		return err_set(err, ERR_USAGE, "give only one of -p PID, -a and a command");
 	if (!asked)
 		return err_set(err, ERR_USAGE,
 			       "of what? Give -p PID, -a, or a command: sonde top ruby app.rb");
-	if (given->pid == (u32)getpid())
-		return err_set(err, ERR_USAGE, "-p/--pid: %u is sonde itself", given->pid);
-	if (given->engine && !engine_named(given->engine))
-		return err_set(err, ERR_USAGE,
-			       "-e/--engine: there is no engine \"%.80s\"; sonde --version "
-			       "lists them",
-			       given->engine);
 	if (given->json && !given->once)
 		return err_set(err, ERR_USAGE, "-j/--json is a report: give --once with it");
 	top->command = rest_count ? rest : NULL;
 	top->on_screen = !given->once && top_terminal_fits();
-	return true;
+	return sampling_check(&given->sampling, err);
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
@@ -143,12 +106,10 @@ static void take_back(int fd, int kept)
 /* On the screen the command has no terminal, else no standard output: that is for our data. */
 static bool start_command(struct top *top, struct err *err)
 {
-	struct spawn_identity identity;
+	struct spawn_identity identity = sampling_user();
 	int kept[3] = { -1, -1, -1 };
 
-	if (privilege_read_sudo(&identity))
-		out_set_owner(identity.uid, identity.gid);
-	identity.drop &= !top->given->keep_root;
+	identity.drop &= !top->given->sampling.keep_root;
 	if (!top->command)
 		return true;
 	AUTO_CLOSE int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -165,37 +126,15 @@ static bool start_command(struct top *top, struct err *err)
 	return started;
 }
 
-static int exec_failed(const struct top *top, struct err *err)
-{
-	int code = err->code != ERR_SYSTEM ? EXIT_PROFILER :
-		   err->errnum == ENOENT   ? EXIT_NOT_FOUND :
-					     EXIT_NOT_RUNNABLE;
-
-	err_wrap(err, "%.200s", top->command[0]);
-	say_failure("top", err);
-	return code;
-}
-
 /* ---- a run -------------------------------------------------------------------------------- */
 
 static void set_up(struct top *top)
 {
 	const struct top_options *given = top->given;
-	struct session_options session = {
-		.engine = given->engine,
-		.command = top->line.text,
-		.run = {
-			.hz = given->hz,
-			.mode = (enum engine_mode)given->mode,
-			.pause = (enum engine_pause)given->pause,
-			.children = !given->no_children,
-		},
-	};
+	struct session_options session = sampling_session(&given->sampling);
 	u64 length_ns = given->duration_ns ? given->duration_ns : given->once ? NS_PER_S : 0;
 
-	if (given->thread &&
-	    !value_parse_number(given->thread, 1, PID_HIGHEST, &session.run.tid, NULL))
-		session.run.thread_name = given->thread;
+	session.command = top->line.text;
 	top_sources_init(&top->sources, &top->model, &session);
 	top->model.view = given->lines ? TOP_LINES : TOP_FUNCTIONS;
 	top->model.sort = given->sort == REPORT_TOTAL ? TOP_BY_TOTAL : TOP_BY_SELF;
@@ -205,7 +144,7 @@ static void set_up(struct top *top)
 		.screen = { .model = &top->model },
 		.command = top->command ? &top->spawn : NULL,
 		.all = given->all,
-		.pid = top->command ? (u32)top->spawn.pid : given->pid,
+		.pid = top->command ? (u32)top->spawn.pid : given->sampling.pid,
 		.limit = given->limit,
 		.end_ns = length_ns ? clock_now_ns() + length_ns : UINT64_MAX,
 	};
@@ -254,33 +193,19 @@ static int report(const struct top *top)
 {
 	const struct top_options *given = top->given;
 	const struct profile *profile = &top->model.gather.profile;
-	u32 width = top_terminal_width();
 	struct report_options options = { .sort = given->sort,
 					  .lines = given->lines,
 					  .limit = given->limit,
 					  .tree_percent = TREE_PERCENT,
-					  .width = width < WIDTH_LEAST ? WIDTH_LEAST : width };
-	struct report made;
-	struct err err = { 0 };
-	struct out out;
+					  .width = columns_of_output() };
 
-	bool good = report_make(&made, profile, &options) || err_no_memory(&err);
-	if (!good || !out_open_file(&out, "-", &err)) {
-		report_free(&made);
-		return say_failure("top", &err);
-	}
-	if (given->json)
-		report_json(&made, &out);
-	else if (!report_text(&made, &out))
-		out.errnum = ENOMEM;
-	report_free(&made);
 	if (!profile->quality.samples)
 		say_warning("not one sample was taken%s",
-			    given->mode == MODE_CPU ?
+			    given->sampling.mode == MODE_CPU ?
 				    ": nothing has used the CPU; --mode=wall samples threads that "
 				    "wait, too" :
 				    "");
-	return say_close(&out, "top");
+	return report_print("top", profile, &options, given->json);
 }
 
 static enum top_end watch(struct top *top)
@@ -323,17 +248,6 @@ static int show(struct top *top)
 	return top->command ? end_command(top, end, code) : code;
 }
 
-static void remember_line(struct top *top)
-{
-	str_addf(&top->line, "sonde top -r %u", top->given->hz);
-	if (top->given->all)
-		str_add_text(&top->line, " -a");
-	else if (!top->command)
-		str_addf(&top->line, " -p %u", top->given->pid);
-	for (char **word = top->command; word && *word; word++)
-		str_addf(&top->line, "%s %s", word == top->command ? " --" : "", *word);
-}
-
 static int run_top(struct top *top, int rest_count, char **rest)
 {
 	struct err err = { 0 };
@@ -342,7 +256,8 @@ static int run_top(struct top *top, int rest_count, char **rest)
 		int code = say_failure("top", &err);
 		return top->command && err.code != ERR_USAGE ? EXIT_PROFILER : code;
 	}
-	remember_line(top);
+	sampling_add_line(&top->line, top->given->all ? "top -a" : "top", &top->given->sampling,
+			  top->command);
 	set_up(top);
 	signals_watch(top->command ? top->spawn.pid : 0);
 	if (!attach(top, &err)) {
@@ -352,7 +267,7 @@ static int run_top(struct top *top, int rest_count, char **rest)
 		return top->command ? EXIT_PROFILER : code;
 	}
 	if (top->command && !spawn_release(&top->spawn, &err))
-		return exec_failed(top, &err);
+		return sampling_exec_failed("top", top->command, &err);
 	return show(top);
 }
 

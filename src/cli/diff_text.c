@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "cli/columns.h"
 #include "cli/diff_print.h"
 #include "cli/value.h"
 #include "profile/fold.h"
@@ -165,29 +165,6 @@ void diff_print_head(const struct diff_print *print, struct str *text)
 
 /* ---- tables ------------------------------------------------------------------------------- */
 
-/* The bytes of the first `columns` characters. */
-static u32 clipped(const struct str *text, u32 columns)
-{
-	u32 at = 0;
-
-	while (at < text->length && columns--) {
-		u32 size = utf8_length(text->text + at, text->length - at);
-		at += size ? size : 1;
-	}
-	return at;
-}
-
-static void put_label(struct out *out, const struct str *label, u32 columns)
-{
-	u32 kept = clipped(label, columns);
-
-	if (kept < label->length)
-		outf(out, "%.*s...\n", (int)clipped(label, columns > 3 ? columns - 3 : 0),
-		     label->text);
-	else
-		outf(out, "%s\n", label->text);
-}
-
 static bool has_spans(const struct diff_print *print)
 {
 	return !print->diff->by_samples && print->before.span_ns && print->after.span_ns;
@@ -229,7 +206,7 @@ static bool put_table(struct out *out, const struct diff_print *print, bool tota
 	for (u32 i = 0; i < count && i < print->limit; i++) {
 		put_row(out, print, diff_print_value(print, rows[i], total));
 		diff_print_label(print, rows[i], &label);
-		put_label(out, &label, print->width > fixed + 20 ? print->width - fixed : 20);
+		columns_put(out, &label, print->width > fixed + 20 ? print->width - fixed : 20);
 	}
 	if (count > print->limit)
 		outf(out, "%*s(%s more)\n", (int)fixed, "",

@@ -4,6 +4,8 @@
 #include "cli/command.h"
 #include "profile/load.h"
 
+enum { LOAD_TIMELINE_CELLS = 4 << 20 }; /* 48 MiB: when samples were taken, for those who show it */
+
 /* The options that every command has which reads a profile; `type` is its options struct, with a
  * field `load` of struct load_options. */
 #define LOAD_OPTIONS(type)                                                                   \

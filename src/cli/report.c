@@ -2,7 +2,10 @@
  * report.c - the sums of report.h. */
 #include "cli/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+#include "cli/say.h"
 
 static int heavier_part(const void *a, const void *b)
 {
@@ -119,4 +122,24 @@ u32 report_used(const struct report_part *parts, u32 count)
 	while (used < count && parts[used].samples)
 		used++;
 	return used;
+}
+
+int report_print(const char *name, const struct profile *profile,
+		 const struct report_options *options, bool json)
+{
+	struct report report;
+	struct err err = { 0 };
+	struct out out;
+
+	bool good = report_make(&report, profile, options) || err_no_memory(&err);
+	if (!good || !out_open_file(&out, "-", &err)) {
+		report_free(&report);
+		return say_failure(name, &err);
+	}
+	if (json)
+		report_json(&report, &out);
+	else if (!report_text(&report, &out))
+		out.errnum = ENOMEM;
+	report_free(&report);
+	return say_close(&out, name);
 }

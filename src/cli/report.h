@@ -42,6 +42,9 @@ double report_percent(const struct report *report, u64 part);
 /* How many of them have samples. */
 u32 report_used(const struct report_part *parts, u32 count);
 
+/* To standard output, as text or JSON; gives the exit code of the command `name`. What went wrong is said. */
+int report_print(const char *name, const struct profile *profile,
+		 const struct report_options *options, bool json);
 /* False when out of memory. */
 bool report_text(const struct report *report, struct out *out);
 void report_json(const struct report *report, struct out *out);

@@ -8,34 +8,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "cli/columns.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/value.h"
 #include "sample/label.h"
-
-/* The bytes of the first `columns` characters; wide characters are counted as one. */
-static u32 clipped(const struct str *text, u32 columns)
-{
-	u32 at = 0;
-
-	while (at < text->length && columns--) {
-		u32 size = utf8_length(text->text + at, text->length - at);
-		at += size ? size : 1;
-	}
-	return at;
-}
-
-/* A label that fits, with "..." where its end was: the path is last, the name stays. */
-static void put_label(struct out *out, const struct str *label, u32 columns)
-{
-	if (clipped(label, columns) >= label->length) {
-		outf(out, "%s\n", label->text);
-		return;
-	}
-	u32 kept = clipped(label, columns > 3 ? columns - 3 : 0);
-	outf(out, "%.*s...\n", (int)kept, label->text);
-}
 
 /* "deflate at app.rb:12" for what has no line of its own. */
 static void add_key_label(const struct report *report, u32 number, struct str *label)
@@ -90,7 +67,7 @@ static void put_head(struct out *out, const struct report *report)
 	struct tm local;
 
 	text_add_safe(&line, profile->title, strlen(profile->title), 0);
-	put_label(out, &line, report->options->width);
+	columns_put(out, &line, report->options->width);
 	str_clear(&line);
 	if (start && localtime_r(&start, &local)) {
 		char stamp[32];
@@ -127,7 +104,7 @@ static void put_rows(struct out *out, const struct report *report)
 		put_amount(out, report, row->total);
 		out_text(out, "  ");
 		add_key_label(report, report->rows[i], &label);
-		put_label(out, &label, report->options->width - 42);
+		columns_put(out, &label, report->options->width - 42);
 	}
 	if (shown < report->row_count)
 		outf(out, "%42s(%s more)\n", "", value_grouped(report->row_count - shown, text));
@@ -176,7 +153,7 @@ static void put_parts(struct out *out, const struct report *report, const char *
 		str_clear(&label);
 		str_add_text(&label, "  ");
 		add(report->profile, parts[i].key, &label);
-		put_label(out, &label, report->options->width - 20);
+		columns_put(out, &label, report->options->width - 20);
 	}
 	if (shown < used)
 		outf(out, "%22s(%s more)\n", "", value_grouped(used - shown, text));
@@ -251,7 +228,7 @@ static void put_node(struct out *out, struct tree *tree, u32 node, u32 indent)
 	outf(out, "%6.1f %% %5.1f %%  %*s", report_percent(report, value->total),
 	     report_percent(report, value->self), (int)indent, "");
 	add_key_label(report, report->fold.tree.stacks.at[node].location, &tree->label);
-	put_label(out, &tree->label, report->options->width - 18 - indent);
+	columns_put(out, &tree->label, report->options->width - 18 - indent);
 }
 
 /* Depth first; a branch is set in only where there are several. */

@@ -8,11 +8,14 @@
 
 static const double TREE_LEAST = 0.005;
 
+enum { TIMELINE_CELLS = 256 * 1024 }; /* 3 MiB: for the page that is written of it */
+
 bool top_model_init(struct top_model *model)
 {
 	*model = (struct top_model){ 0 };
 	if (!gather_init(&model->gather))
 		return false;
+	model->gather.profile.timeline.cells_most = TIMELINE_CELLS;
 	top_sums_init(&model->sums, &model->gather.profile);
 	return true;
 }
@@ -28,24 +31,44 @@ void top_model_free(struct top_model *model)
 }
 
 struct taking {
-	struct top_sums *sums;
+	struct top_model *model;
+	u64 from_ns, to_ns; /* when it grew, since the start */
 	bool late;
 };
 
+/* When in that time each sample was taken is not known: they are put evenly. */
 static void on_growth(void *arg, u32 entry, u64 count, u64 weight)
 {
 	const struct taking *taking = arg;
+	struct timeline *timeline = &taking->model->gather.profile.timeline;
+	u64 step_ns = count ? (taking->to_ns - taking->from_ns) / count : 0;
 
-	top_sums_add(taking->sums, entry, count, weight, taking->late);
+	top_sums_add(&taking->model->sums, entry, count, weight, taking->late);
+	for (u64 i = 0; i < count; i++)
+		timeline_add(timeline, taking->from_ns + i * step_ns + step_ns / 2, entry);
+}
+
+static struct taking take_since(struct top_model *model, struct top_feed *feed,
+				const struct profile *profile, u64 now_ns)
+{
+	u64 begin_ns = model->gather.profile.quality.begin_ns;
+
+	if (!begin_ns) /* the first of all */
+		begin_ns = profile->quality.begin_ns;
+	u64 from_ns = feed->taken_ns ? feed->taken_ns : profile->quality.begin_ns;
+	feed->taken_ns = now_ns;
+	return (struct taking){ .model = model,
+				.from_ns = from_ns > begin_ns ? from_ns - begin_ns : 0,
+				.to_ns = now_ns > begin_ns ? now_ns - begin_ns : 0,
+				.late = feed->late };
 }
 
 void top_model_take(struct top_model *model, struct top_feed *feed, const struct profile *profile,
 		    u64 now_ns)
 {
-	struct taking taking = { &model->sums, feed->late };
-
 	if (model->paused)
 		return;
+	struct taking taking = take_since(model, feed, profile, now_ns);
 	if (!feed->late)
 		top_sums_advance(&model->sums, now_ns);
 	gather_take(&model->gather, &feed->gathered, profile, on_growth, &taking);

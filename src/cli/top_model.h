@@ -43,7 +43,8 @@ struct top_model {
 /* A source of samples, as the model knows it. */
 struct top_feed {
 	struct gather_source gathered;
-	bool late; /* what comes next is from before the window */
+	bool late;    /* what comes next is from before the window */
+	u64 taken_ns; /* the last time; 0: not yet */
 };
 
 bool top_model_init(struct top_model *model);

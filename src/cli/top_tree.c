@@ -4,8 +4,6 @@
  * Two tries that grow from the function, one towards the roots and one towards the leaves. */
 #include "cli/top_tree.h"
 
-#include <string.h>
-
 enum { LINES_MOST = 400, INDENT_MOST = 24 };
 
 struct trie {
@@ -27,17 +25,10 @@ struct growing {
 
 static struct top_amount *amount_of(struct growing *growing, struct trie *trie, u32 node)
 {
-	u32 had = trie->node.count;
-
-	if (node >= had) {
-		if (!vec_grow(&trie->node, node + 1)) {
-			growing->bad = true;
-			return NULL;
-		}
-		memset(trie->node.at + had, 0, (node + 1 - had) * sizeof *trie->node.at);
-		trie->node.count = node + 1;
-	}
-	return &trie->node.at[node];
+	if (vec_reach(&trie->node, node))
+		return &trie->node.at[node];
+	growing->bad = true;
+	return NULL;
 }
 
 static void count_at(struct growing *growing, struct trie *trie, u32 node,

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "base/types.h"
 
+enum { VALUE_PID_HIGHEST = 4 * 1024 * 1024 }; /* PID_MAX_LIMIT of the kernel */
+
 /* Decimal, within [low, high]. */
 bool value_parse_number(const char *text, u32 low, u32 high, u32 *out, struct err *err);
 /* "30", "30s", "5m", "1h", "1.5s", "200ms", "50us"; more than nothing, a year at the most. */

@@ -109,6 +109,31 @@ static const char *busiest_of(const struct top_model *model, u32 index)
 	return names->strings.at[names->functions.at[function].name].text;
 }
 
+/* In which of ten seconds the samples were, for the page that is written. */
+static void samples_are_put_where_they_came(void **state)
+{
+	(void)state;
+	struct hand_fed fed;
+	u64 seconds[10] = { 0 };
+	hand_fed_init(&fed);
+	hand_feed(&fed, 2, "f (a.rb:1) 20\n");
+	hand_feed(&fed, 1, "g (a.rb:2) 10\n");
+	fed.model.paused = true;
+	hand_feed(&fed, 5, "f (a.rb:1) 50\n");
+	fed.model.paused = false;
+	hand_feed(&fed, 1, "f (a.rb:1) 10\n"); /* with what came in the pause: 60 in 6 s */
+	struct timeline *timeline = &fed.model.gather.profile.timeline;
+	timeline_settle(timeline);
+	for (u32 i = 0; i < timeline->cells.count; i++) {
+		const struct timeline_cell *cell = &timeline->cells.at[i];
+		seconds[cell->slot * timeline->slot_ns / NS_PER_S] += cell->count;
+	}
+	for (u32 second = 0; second < 9; second++)
+		assert_in_range(seconds[second], 9, 11); /* a slot is not a part of a second */
+	assert_int_equal(seconds[9], 0);
+	hand_fed_free(&fed);
+}
+
 static void a_scope_is_a_thread_a_process_or_a_language(void **state)
 {
 	struct hand_fed fed;
@@ -260,6 +285,7 @@ int main(void)
 		cmocka_unit_test(functions_have_self_and_total_and_recursion_counts_once),
 		cmocka_unit_test(what_is_older_than_the_window_leaves_it),
 		cmocka_unit_test(a_pause_leaves_no_lump_in_the_window),
+		cmocka_unit_test(samples_are_put_where_they_came),
 		cmocka_unit_test(a_scope_is_a_thread_a_process_or_a_language),
 		cmocka_unit_test(a_filter_hides_rows_and_changes_no_share),
 		cmocka_unit_test(a_tree_has_callers_and_what_is_called),

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sampling.c - see sampling.h. */
+#include "cli/sampling.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "cli/say.h"
+#include "session/privilege.h"
+
+const char *sampling_engines(u32 index)
+{
+	return index < engine_count ? engines[index]->name : NULL;
+}
+
+static bool is_number(const char *text)
+{
+	return text[0] && strspn(text, "0123456789") == strlen(text);
+}
+
+bool sampling_check(const struct sampling *sampling, struct err *err)
+{
+	if (sampling->pid && sampling->pid == (u32)getpid())
+		return err_set(err, ERR_USAGE, "-p/--pid: %u is sonde itself", sampling->pid);
+	if (sampling->engine && !engine_named(sampling->engine))
+		return err_set(err, ERR_USAGE,
+			       "-e/--engine: there is no engine \"%.80s\"; sonde --version "
+			       "lists them",
+			       sampling->engine);
+	return true;
+}
+
+struct session_options sampling_session(const struct sampling *sampling)
+{
+	struct session_options session = {
+		.engine = sampling->engine,
+		.run = {
+			.hz = sampling->hz,
+			.mode = (enum engine_mode)sampling->mode,
+			.pause = (enum engine_pause)sampling->pause,
+			.children = !sampling->no_children,
+		},
+	};
+	const char *thread = sampling->thread;
+	u32 tid;
+
+	if (thread && is_number(thread) &&
+	    value_parse_number(thread, 1, VALUE_PID_HIGHEST, &tid, NULL))
+		session.run.tid = tid;
+	else
+		session.run.thread_name = thread;
+	return session;
+}
+
+struct spawn_identity sampling_user(void)
+{
+	struct spawn_identity identity;
+
+	if (privilege_read_sudo(&identity))
+		out_set_owner(identity.uid, identity.gid);
+	return identity;
+}
+
+void sampling_add_line(struct str *line, const char *name, const struct sampling *sampling,
+		       char **words)
+{
+	str_addf(line, "sonde %s -r %u", name, sampling->hz);
+	if (sampling->pid)
+		str_addf(line, " -p %u", sampling->pid);
+	for (char **word = words; word && *word; word++)
+		str_addf(line, "%s %s", word == words ? " --" : "", *word);
+}
+
+int sampling_exec_failed(const char *name, char **words, struct err *err)
+{
+	int code = err->code != ERR_SYSTEM ? EXIT_PROFILER :
+		   err->errnum == ENOENT   ? EXIT_NOT_FOUND :
+					     EXIT_NOT_RUNNABLE;
+
+	err_wrap(err, "%.200s", words[0]);
+	if (code == EXIT_NOT_FOUND && is_number(words[0]))
+		err_hint(err, "to attach to process %.20s, give -p %.20s", words[0], words[0]);
+	say_failure(name, err);
+	return code;
+}

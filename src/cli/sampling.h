@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sampling.h - what commands that sample have in common: their options, and the command they start.
+ *
+ * To write another: a field `sampling` of struct sampling in its options struct, SAMPLING_DEFAULTS in its
+ * defaults, and the three groups of rows where they belong in its help. */
+#pragma once
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/value.h"
+#include "session/session.h"
+#include "session/spawn.h"
+
+enum { SAMPLING_HZ_HIGHEST = 20000 };
+
+struct sampling {
+	u32 pid; /* 0: not given */
+	u32 hz;
+	u32 pause, mode;             /* enum engine_pause, enum engine_mode */
+	const char *thread, *engine; /* NULL: not given */
+	bool no_children, keep_root;
+};
+
+/* 99, not 100: out of step with what programs do every 10 ms. */
+#define SAMPLING_DEFAULTS                                       \
+	{                                                       \
+		.hz = 99, .pause = PAUSE_AUTO, .mode = MODE_CPU \
+	}
+
+/* clang-format off */
+#define SAMPLING_AT(type, field) offsetof(struct type, sampling.field)
+
+#define SAMPLING_PID(type)                                                                          \
+	{ 'p', "pid", "PID", OPTION_NUMBER, SAMPLING_AT(type, pid), 1, VALUE_PID_HIGHEST,           \
+	  .text = "attach to this process" }
+
+#define SAMPLING_RATE(type)                                                                         \
+	{ 'r', "rate", "HZ", OPTION_NUMBER, SAMPLING_AT(type, hz), 1, SAMPLING_HZ_HIGHEST,          \
+	  .text = "samples a second" }
+
+#define SAMPLING_HOW(type)                                                                          \
+	{ 0, "pause", "WHEN", OPTION_CHOICE, SAMPLING_AT(type, pause),                              \
+	  .choices = "never,auto,always",                                                           \
+	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too "     \
+		  "many of its samples are [moving]" },                                             \
+	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode), .choices = "cpu,wall,gvl",     \
+	  .text = "what a sample weighs: CPU time, wall time, or time with the VM's lock" },        \
+	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread),                        \
+	  .text = "only this thread" },                                                             \
+	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \
+	  .text = "only this process, not those that it starts" },                                  \
+	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
+	  .text = "how to sample, instead of the best that can run here" },                         \
+	{ 0, "no-drop-root", NULL, OPTION_FLAG, SAMPLING_AT(type, keep_root),                       \
+	  .text = "under sudo, run the command as root and not as the user who called sudo" }
+
+/* What rbspy and py-spy call these. */
+#define SAMPLING_SYNONYMS(type)                                                                     \
+	{ 0, "nonblocking", NULL, OPTION_PRESET, SAMPLING_AT(type, pause), PAUSE_NEVER,             \
+	  .text = "as --pause=never", .synonym = true },                                            \
+	{ 'i', "idle", NULL, OPTION_PRESET, SAMPLING_AT(type, mode), MODE_WALL,                     \
+	  .text = "as --mode=wall", .synonym = true },                                              \
+	{ 'g', "gil", NULL, OPTION_PRESET, SAMPLING_AT(type, mode), MODE_LOCK,                      \
+	  .text = "as --mode=gvl", .synonym = true }
+/* clang-format on */
+
+/* The names of the engines, then NULL. */
+const char *sampling_engines(u32 index);
+/* What is wrong with the words: ERR_USAGE. */
+bool sampling_check(const struct sampling *sampling, struct err *err);
+/* The part of the session's options that the words say; the process is the caller's. */
+struct session_options sampling_session(const struct sampling *sampling);
+/* Who a command runs as, and who files belong to: under sudo, the user who called it. */
+struct spawn_identity sampling_user(void);
+/* How sonde was called, for the details of a profile. `words` of the command, or NULL. */
+void sampling_add_line(struct str *line, const char *name, const struct sampling *sampling,
+		       char **words);
+/* The command's exec failed: said with its name in front. Gives the codes that shells give. */
+int sampling_exec_failed(const char *name, char **words, struct err *err);
