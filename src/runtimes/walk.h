@@ -65,3 +65,22 @@ enum vm_thread_state {
 	VM_THREAD_WAITING, /* wants it */
 	VM_THREAD_BLOCKED, /* sleeps, or runs native code without the lock */
 };
+
+/* A place in a list of threads: the address of one, which is a multiple of 8 below 2^48, and how many came
+ * before it, in the bits that are free: a list that bends back on itself ends. */
+enum { WALK_PLACES_MAX = 1 << 19 };
+
+static inline u64 walk_place_make(u64 thread, u32 number)
+{
+	return thread | (number & 7) | (u64)(number >> 3) << 48;
+}
+
+static inline u64 walk_place_address(u64 place)
+{
+	return place & 0xfffffffffff8;
+}
+
+static inline u32 walk_place_number(u64 place)
+{
+	return (u32)(place & 7) | (u32)(place >> 48) << 3;
+}

@@ -8,7 +8,6 @@
  *	thread.ec, ec.thread_ptr   lead from the main thread back to it
  *	ractor.threads             the one node of the ring of threads that lies in the ractor
  *	ractor.node                the one node of the ring of ractors that does
- *	struct pthread's tid       the pid in the main thread, in each other the tid of another
  *	thread.name                nil, or a String, in every thread
  *	ractor.owner               one of the threads, or NULL
  *
@@ -16,8 +15,8 @@
  * again a few times before it is believed. */
 #include "runtimes/ruby/calibrate.h"
 
-#include "base/vec.h"
 #include "runtimes/ruby/step.h"
+#include "target/pthread_tid.h"
 #include "target/target.h"
 
 #include <string.h>
@@ -27,7 +26,6 @@ enum {
 	THREADS_MAX = 64, /* so many are proof enough */
 	THREAD_BYTES = 640,
 	RACTOR_BYTES = 1024,
-	PTHREAD_BYTES = 2304, /* sizeof(struct pthread) in glibc 2.36, x86-64 */
 	RING_MAX = 1 << 14,
 };
 
@@ -194,65 +192,23 @@ static void check_owner(const struct mem *mem, struct ruby_state *state, u64 mai
 
 /* ---- tids ---------------------------------------------------------------------------------- */
 
-static bool is_inner_tid(const target_threads *threads, u32 tid)
-{
-	for (u32 i = 0; i < threads->count; i++)
-		if (threads->at[i].inner_tid == tid)
-			return true;
-	return false;
-}
-
-/* Does `offset` in each thread's struct pthread hold the tid of a thread of the process, each its
- * own, and the main thread's in `main_native`? */
-static bool holds_tids(const struct target *target, const struct mem *mem,
-		       const struct thread_list *list, u64 main_native,
-		       const target_threads *kernel, u64 offset)
-{
-	u32 tids[THREADS_MAX] = { 0 };
-
-	for (u32 i = 0; i < list->count; i++) {
-		u64 native = list->at[i].native;
-		/* 0: ended, or between two native threads. */
-		if (!native || !mem_peek(mem, native + offset, &tids[i], 4) || !tids[i])
-			continue;
-		if (!is_inner_tid(kernel, tids[i]) ||
-		    (native == main_native) != (tids[i] == target->inner_pid))
-			return false;
-		for (u32 k = 0; k < i; k++)
-			if (tids[k] == tids[i])
-				return false;
-	}
-	return true;
-}
-
-/* The tid as the C library keeps it: right in every version, and right again after a fork, when
- * Ruby's own copy (th->tid, nt->tid up to 3.2) is still the parent's. */
+/* Ruby's own copy (th->tid, nt->tid up to 3.2) is still the parent's after a fork. */
 static void find_pthread_tid(const struct target *target, const struct mem *mem,
 			     struct ruby_state *state, u64 main_thread,
 			     const struct thread_list *list)
 {
-	/* glibc on x86-64 and aarch64, musl on x86-64.  These first: the first process of a
-	 * container has pid 1, and that is a common number. */
-	static const u16 usual[] = { 720, 208, 48 };
-	target_threads kernel = { 0 };
-	u64 native = 0;
-	u32 tid;
+	u64 natives[THREADS_MAX], main_native = 0;
 
-	for (u32 i = 0; i < list->count; i++)
+	for (u32 i = 0; i < list->count; i++) {
+		natives[i] = list->at[i].native;
 		if (list->at[i].thread == main_thread)
-			native = list->at[i].native;
-	if (!ruby_address_ok(native) || !target_read_threads(target, &kernel, NULL))
-		return;
-	for (u32 i = 0; i < COUNT_OF(usual) + PTHREAD_BYTES / 4 && !state->pthread_tid; i++) {
-		u32 offset = i < COUNT_OF(usual) ? usual[i] : (i - (u32)COUNT_OF(usual)) * 4;
-		if (!offset || !mem_peek(mem, native + offset, &tid, 4) ||
-		    tid != target->inner_pid ||
-		    !holds_tids(target, mem, list, native, &kernel, offset))
-			continue;
-		state->pthread_tid = (u16)offset;
-		state->pthread_source = RUBY_FROM_MEMORY;
+			main_native = natives[i];
 	}
-	vec_free(&kernel);
+	if (main_native)
+		state->pthread_tid = target_find_pthread_tid(target, mem, natives, list->count,
+							     main_native);
+	if (state->pthread_tid)
+		state->pthread_source = RUBY_FROM_MEMORY;
 }
 
 /* Where pthread_t is not the descriptor's address, Ruby's own copy has to do. */

@@ -100,25 +100,6 @@ RUBY_WALKER bool ruby_read_thread(const struct mem *mem, const struct ruby_state
 	       ruby_thread_word(words, state->at.thread_vm) == state->vm;
 }
 
-/* A place in the list: the thread's address, which is a multiple of 8 below 2^48, and how many
- * threads came before, in the bits that are free. */
-enum { RUBY_THREADS_MAX = 1 << 19 };
-
-RUBY_WALKER u64 ruby_place_make(u64 thread, u32 number)
-{
-	return thread | (number & 7) | (u64)(number >> 3) << 48;
-}
-
-RUBY_WALKER u64 ruby_place_thread(u64 place)
-{
-	return place & 0xfffffffffff8;
-}
-
-RUBY_WALKER u32 ruby_place_number(u64 place)
-{
-	return (u32)(place & 7) | (u32)(place >> 48) << 3;
-}
-
 /* The first thread of the ractor whose list node is `node`, or of one behind it; 0: no more. */
 RUBY_WALKER bool ruby_first_of_ractors(const struct mem *mem, const struct ruby_state *state,
 				       u64 node, u64 *thread)
@@ -158,7 +139,7 @@ RUBY_WALKER bool ruby_thread_behind(const struct mem *mem, const struct ruby_sta
 		*thread = node == head ? 0 : node;
 		return true;
 	}
-	if (!ruby_read_thread(mem, state, ruby_place_thread(place), &words))
+	if (!ruby_read_thread(mem, state, walk_place_address(place), &words))
 		return false;
 	*thread = words.next;
 	if (!ractors) {
@@ -197,10 +178,10 @@ RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_
 {
 	const struct ruby_layout *at = &state->at;
 	struct ruby_thread_words words;
-	u32 number = *where ? ruby_place_number(*where) + 1 : 0;
+	u32 number = *where ? walk_place_number(*where) + 1 : 0;
 	u64 thread, owner;
 
-	if (number >= RUBY_THREADS_MAX || !ruby_thread_behind(mem, state, *where, &thread))
+	if (number >= WALK_PLACES_MAX || !ruby_thread_behind(mem, state, *where, &thread))
 		return STEP_FAULT;
 	if (!thread)
 		return STEP_DONE;
@@ -224,7 +205,7 @@ RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_
 		tid = out->native ? out->native + state->pthread_tid : 0;
 	if (nt && tid != nt && !mem_peek(mem, tid, &out->tid, 4))
 		out->tid = 0;
-	*where = ruby_place_make(thread, number);
+	*where = walk_place_make(thread, number);
 	return STEP_MORE;
 }
 

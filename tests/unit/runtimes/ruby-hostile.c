@@ -405,7 +405,7 @@ static void a_loop_of_threads_ends(void **state)
 	while ((step = ruby_next_thread(&memory.mem, &ruby, &where, &thread)) == STEP_MORE)
 		threads++;
 	assert_int_equal(step, STEP_FAULT);
-	assert_int_equal(threads, RUBY_THREADS_MAX);
+	assert_int_equal(threads, WALK_PLACES_MAX);
 }
 
 /* A thread that was freed while we stood on it: its first words are malloc's now. */
