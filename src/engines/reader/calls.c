@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * calls.c - see calls.h.
  *
- * Six sorts of entries in one table, told apart by what is hashed:
+ * Seven sorts of entries in one table, told apart by what is hashed:
  *
  *	pair      (caller, callee)          how often, and the caller's most frequent place
  *	placed    (caller, place, callee)   how often
@@ -9,6 +9,7 @@
  *	triple    (outer, middle, inner)    how often
  *	site      (caller, place)           how often, and what it calls most often from there
  *	callee    (callee)                  how often
+ *	path      (path of the caller, its place, callee)
  *
  * Keys are 64-bit hashes with a secret seed and are not kept in full: one false match in 10^12
  * looks. */
@@ -30,9 +31,11 @@ enum {
 	/* A stack that was plausible so often in a row is counted and judged by the dozen. */
 	SURE = 32,
 	DOZEN = 12,
+	/* Of the sightings of a frame, the part that must be without a caller for it to be a root. */
+	ROOTS = 4,
 };
 
-enum sort { PAIR, PLACED, SANDWICH, TRIPLE, SITE, CALLEE };
+enum sort { PAIR, PLACED, SANDWICH, TRIPLE, SITE, CALLEE, PATH };
 
 struct key_words {
 	u64 salt, sort, outer[2], middle[2], inner[2];
@@ -58,20 +61,35 @@ static u64 key_of(u64 salt, enum sort sort, const struct frame *outer, const str
 	return table_hash(&words, sizeof words);
 }
 
+/* All callers with their places, and the callee. `path`: that of its caller, 0: it has none. */
+static u64 path_key(u64 salt, u64 path, const struct frame *caller, const struct frame *callee)
+{
+	struct key_words words = { .salt = salt,
+				   .sort = PATH,
+				   .outer = { path, caller ? caller->pos : 0 } };
+
+	set_frame(words.inner, callee);
+	return table_hash(&words, sizeof words);
+}
+
 static bool same_call(const void *owner, u32 item, const void *key)
 {
 	const struct calls *calls = owner;
 	return calls->seen.at[item].key == *(const u64 *)key;
 }
 
+static const struct call *find_key(const struct calls *calls, u64 key)
+{
+	u32 item = table_find(&calls->table, key, same_call, calls, &key);
+
+	return item == TABLE_NONE ? NULL : &calls->seen.at[item];
+}
+
 static const struct call *find(const struct calls *calls, u64 salt, enum sort sort,
 			       const struct frame *outer, const struct frame *middle,
 			       const struct frame *inner)
 {
-	u64 key = key_of(salt, sort, outer, middle, inner);
-	u32 item = table_find(&calls->table, key, same_call, calls, &key);
-
-	return item == TABLE_NONE ? NULL : &calls->seen.at[item];
+	return find_key(calls, key_of(salt, sort, outer, middle, inner));
 }
 
 /* ---- learning ---------------------------------------------------------------------------- */
@@ -150,10 +168,14 @@ static void learn(struct calls *calls, u64 salt, const struct frame *frames, u32
 		vec_clear(&calls->seen);
 		table_clear(&calls->table);
 	}
+	u64 path = 0;
+
 	for (u32 i = count; i-- > 0;) {
 		const struct frame *caller = i + 1 < count ? &frames[i + 1] : NULL;
 		if (frames[i].kind == FRAME_MARK)
 			return;
+		path = path_key(salt, path, caller, &frames[i]);
+		sight(calls, path, times);
 		learn_pair(calls, salt, caller, &frames[i], times);
 		if (i)
 			learn_triple(calls, salt, caller, &frames[i], &frames[i - 1], times);
@@ -230,8 +252,20 @@ static bool leaf_is_plausible(const struct calls *calls, u64 salt, const struct 
 	       placed->count * placed->count * LEFTOVER >= site->count * callee->count;
 }
 
+/* What has a caller in most stacks is no thread's first: the link to its caller was cut when it was read. */
+static bool root_is_plausible(const struct calls *calls, u64 salt, const struct frame *root)
+{
+	const struct call *first = find(calls, salt, PAIR, NULL, NULL, root);
+	const struct call *callee = find(calls, salt, CALLEE, NULL, NULL, root);
+
+	return first && callee &&
+	       (callee->count < SIGHTINGS_MIN || first->count * ROOTS >= callee->count);
+}
+
 static bool is_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
 {
+	if (!root_is_plausible(calls, salt, &frames[count - 1]))
+		return false;
 	for (u32 i = count; i-- > 1;) {
 		const struct frame *outer = i + 1 < count ? &frames[i + 1] : NULL;
 		if (!middle_is_plausible(calls, salt, outer, &frames[i], &frames[i - 1]) ||
@@ -308,7 +342,23 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 	return true;
 }
 
-u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
+/* The outermost frames that a stack that held had just so: neighbours that fit each other can still be of two
+ * paths. */
+static u32 known_path(const struct calls *calls, u64 salt, const struct frame *frames, u32 count,
+		      u32 standing)
+{
+	u64 path = 0;
+
+	for (u32 known = 0; known < standing; known++) {
+		u32 i = count - 1 - known;
+		path = path_key(salt, path, known ? &frames[i + 1] : NULL, &frames[i]);
+		if (!find_key(calls, path))
+			return known;
+	}
+	return standing;
+}
+
+static u32 fitting(const struct calls *calls, u64 salt, enum calls_source source,
 		   struct frame *frames, u32 count)
 {
 	struct frame *outmost = NULL, *caller = NULL;
@@ -332,6 +382,12 @@ u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source
 			return standing + 1;
 	}
 	return standing;
+}
+
+u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
+		   struct frame *frames, u32 count)
+{
+	return known_path(calls, salt, frames, count, fitting(calls, salt, source, frames, count));
 }
 
 void calls_fini(struct calls *calls)

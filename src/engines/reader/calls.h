@@ -6,7 +6,8 @@
  * Most of it is the stack.  What can be wrong is a pair: a caller has returned and another function
  * lies in its slot, above a leftover of its predecessor ("bob called map", which it never does).
  * So the walk of the first copy is believed from the root on, as long as each frame
- * has been seen between its two neighbours in a stack of this program that held.
+ * has been seen between its two neighbours in a stack of this program that held, and all of them
+ * together on the way to it.
  *
  * A slot that was replaced meanwhile gives itself away: what it holds does not call what lies
  * under it.  If one function is known to be called by its caller and to call its callee,

@@ -268,6 +268,39 @@ static void marks_end_what_stands(void **state)
 	calls_fini(&calls);
 }
 
+/* Two loops share all their neighbours: each pair and each triple was seen, but not from that line. */
+static void neighbours_of_two_paths_do_not_make_a_third(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame map[] = { frame(MAP, 1), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
+	struct frame bob[] = { frame(BOB, 2), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 4) };
+	struct frame mixed[] = { frame(BOB, 2), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 9; i++)
+		assert_true(BELIEVED(&calls, map) == BELIEVED(&calls, bob));
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, map, COUNT_OF(map)), 4);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, bob, COUNT_OF(bob)), 4);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, mixed, COUNT_OF(mixed)), 3);
+	calls_fini(&calls);
+}
+
+/* A generator whose link to its caller was cut before both copies were read looks like a thread's first. */
+static void what_is_called_is_no_root(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame whole[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame cut[] = { frame(BOB, 2) };
+
+	(void)state;
+	for (u32 i = 0; i < 100; i++)
+		JUDGED(&calls, whole, CALLS_DOUBT_ALL);
+	for (u32 i = 0; i < 20; i++)
+		assert_false(BELIEVED(&calls, cut));
+	assert_true(BELIEVED(&calls, whole));
+	calls_fini(&calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +320,8 @@ int main(void)
 		cmocka_unit_test(a_leftover_leaf_is_found_by_both_its_places),
 		cmocka_unit_test(a_rare_leaf_is_no_leftover),
 		cmocka_unit_test(marks_end_what_stands),
+		cmocka_unit_test(neighbours_of_two_paths_do_not_make_a_third),
+		cmocka_unit_test(what_is_called_is_no_root),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
