@@ -121,6 +121,11 @@ static void json_frame(struct json *json, const struct dump *dump, u32 location_
 		json_number(json, "line", location->line);
 	else
 		json_null(json, "line");
+	if (location->column) { /* of languages that know */
+		json_number(json, "end_line", location->end_line);
+		json_number(json, "column", location->column);
+		json_number(json, "end_column", location->end_column);
+	}
 	json_text(json, "kind", frame_kind(dump, function));
 	json_end(json);
 }

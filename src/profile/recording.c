@@ -150,8 +150,11 @@ static bool get_locations(struct reading *reading, struct section *section)
 	struct name_location *rows = section->rows;
 
 	for (u32 i = 0; i < section->count; i++) {
-		struct name_location location = { mapped(&reading->functions, rows[i].function),
-						  rows[i].line, rows[i].address };
+		struct name_location location = {
+			.function = mapped(&reading->functions, rows[i].function),
+			.line = rows[i].line,
+			.address = rows[i].address,
+		};
 		u32 number = names_location(&reading->profile->names, &location);
 		if (!map_set(reading, &reading->locations, section->first + i, number, 0))
 			return false;

@@ -37,7 +37,10 @@ struct image;
 struct frame_name {
 	struct str label;
 	struct str path;
-	u32 line;       /* of pos; 0 is unknown */
+	u32 line; /* of pos; 0 is unknown */
+	/* Where what pos is about ends, for those who know: columns from 1, in bytes of UTF-8, end_column
+	 * behind the last. 0 is unknown. */
+	u32 end_line, column, end_column;
 	u32 first_line; /* of the function */
 	u32 flags;      /* FRAME_C */
 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 _Static_assert(sizeof(struct name_function) == 24, "hashed as bytes: no padding");
-_Static_assert(sizeof(struct name_location) == 16, "hashed as bytes: no padding");
+_Static_assert(sizeof(struct name_location) == 32, "hashed as bytes: no padding");
 
 struct string_key {
 	const char *text;

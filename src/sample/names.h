@@ -30,7 +30,10 @@ struct name_function {
 
 struct name_location {
 	u32 function;
-	u32 line;    /* 0 is unknown */
+	u32 line; /* 0 is unknown */
+	/* The part of the line that is meant, for those who ask (session/naming.h); else 0. */
+	u32 end_line, column, end_column;
+	u32 zero;    /* no padding: it is hashed as bytes */
 	u64 address; /* native: file offset address in function's image; else 0 */
 };
 

@@ -177,7 +177,7 @@ bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, struct err *
 	*dump = (struct dump){ .pid = pid };
 	if (!names_init(&dump->names))
 		return err_no_memory(err);
-	taking.naming = naming_new(&dump->names);
+	taking.naming = naming_new(&dump->names, true);
 	bool good = taking.naming ? target_open(&taking.target, pid, err) : err_no_memory(err);
 	if (good) {
 		good = take(&taking, err);

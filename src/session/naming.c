@@ -48,16 +48,19 @@ struct naming {
 	VEC(struct mem_span) spans;
 	VEC(u8) again;
 	struct frame_name name;
+	bool columns;
 	bool churns;
 	u64 unnamed;
 };
 
-struct naming *naming_new(struct names *names)
+struct naming *naming_new(struct names *names, bool columns)
 {
 	struct naming *naming = calloc(1, sizeof *naming);
 
-	if (naming)
+	if (naming) {
 		naming->names = names;
+		naming->columns = columns;
+	}
 	return naming;
 }
 
@@ -233,6 +236,12 @@ static u32 location_of(struct naming *naming, const struct runtime *runtime,
 	};
 	struct name_location location = { .function = names_function(names, &function),
 					  .line = name->line };
+
+	if (naming->columns) {
+		location.end_line = name->end_line;
+		location.column = name->column;
+		location.end_column = name->end_column;
+	}
 	return names_location(names, &location);
 }
 
@@ -251,6 +260,7 @@ static void read_name(struct naming *naming, const struct frame *frame,
 	str_clear(&name->label);
 	str_clear(&name->path);
 	name->line = name->first_line = name->flags = 0;
+	name->end_line = name->column = name->end_column = 0;
 	mem_record_init(&record, source->mem, &naming->witness);
 	named->first_read = naming->witness.reads.count;
 	if (!runtime->name_frame(&record.mem, state, frame, name) || name->label.bad ||

@@ -21,7 +21,8 @@
 
 struct naming; /* opaque */
 
-struct naming *naming_new(struct names *names);
+/* `columns`: a location is a part of a line, where the language says which; else a line. */
+struct naming *naming_new(struct names *names, bool columns);
 void naming_free(struct naming *naming);
 /* The stack of a sample's frames (a number of `names`); 0 when it has none. */
 u32 naming_stack(struct naming *naming, const struct sample *sample,

@@ -171,7 +171,7 @@ static struct session *session_new(const struct session_options *options, struct
 	struct session *session = calloc(1, sizeof *session);
 
 	if (!session || !profile_init(&session->profile) ||
-	    !(session->naming = naming_new(&session->profile.names))) {
+	    !(session->naming = naming_new(&session->profile.names, false))) {
 		if (session)
 			profile_free(&session->profile);
 		free(session);

@@ -110,7 +110,8 @@ static void native_code_has_its_file(void **state)
 	struct name_function function = { .name = names_text(&p.names, "vm_exec"),
 					  .language = names_text(&p.names, "native"),
 					  .image = path };
-	struct name_location location = { names_function(&p.names, &function), 0, 0x1234 };
+	struct name_location location = { .function = names_function(&p.names, &function),
+					  .address = 0x1234 };
 	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, "ruby"), 1, 0, "main");
 	assert_true(vec_push(&p.mappings, mapping));
 	profile_add(&p, thread, names_stack(&p.names, 0, names_location(&p.names, &location)), 5,

@@ -262,8 +262,9 @@ static void native_code_points_into_its_mapping(void **state)
 	struct name_function function = { .name = names_text(&p.names, "vm_exec_core"),
 					  .language = names_text(&p.names, "native"),
 					  .image = path };
-	struct name_location inside = { names_function(&p.names, &function), 0, 0x1234 };
-	struct name_location outside = { inside.function, 0, 0x99999 };
+	struct name_location inside = { .function = names_function(&p.names, &function),
+					.address = 0x1234 };
+	struct name_location outside = { .function = inside.function, .address = 0x99999 };
 	u32 stack = names_stack(&p.names, 0, names_location(&p.names, &inside));
 	profile_add(&p, thread, names_stack(&p.names, stack, names_location(&p.names, &outside)), 5,
 		    0);
