@@ -2,3 +2,4 @@
  * list.h - the runtimes, one line each; the order is the order of frame kinds. */
 R(toy)
 R(ruby)
+R(python)

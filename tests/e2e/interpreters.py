@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""interpreters.py - the Rubies that the rows run on, and how to start a program under each.
+"""interpreters.py - the Rubies and Pythons that the rows run on, and how to start a program under each.
 
 The host's own, and real Debian ones in root directories that `./dev matrix` unpacks. One that
 is not there is named, counted and skipped, never passed over in silence.
@@ -14,23 +14,41 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-TARGETS = Path(__file__).resolve().parent.parent / "targets" / "ruby"
+TARGETS = Path(__file__).resolve().parent.parent / "targets"
 ROOTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sonde" / "roots"
 INSIDE = "/tmp/sonde-tests"
 
-#        name         suite           argv                          version
+class Language(NamedTuple):
+    name: str
+    options: tuple  # of every program
+    programs: str   # their names
+    version: str    # a program that prints it
+
+
+RUBY = Language("ruby", ("--disable-gems",), "*.rb", "print RUBY_VERSION")
+PYTHON = Language("python", (), "*.py", "import sys; sys.stdout.write('%d.%d.%d' % sys.version_info[:3])")
+
+#    language  name    suite           argv                          version
 TABLE = (
-    ("2.7", "bullseye", ("ruby2.7",), (2, 7)),
-    ("3.1", None, ("ruby3.1",), (3, 1)),
-    ("3.1-yjit", None, ("ruby3.1", "--yjit"), (3, 1)),
-    ("3.3", "trixie", ("ruby3.3",), (3, 3)),
-    ("3.4", "experimental", ("ruby3.4",), (3, 4)),
+    (RUBY, "2.7", "bullseye", ("ruby2.7",), (2, 7)),
+    (RUBY, "3.1", None, ("ruby3.1",), (3, 1)),
+    (RUBY, "3.1-yjit", None, ("ruby3.1", "--yjit"), (3, 1)),
+    (RUBY, "3.3", "trixie", ("ruby3.3",), (3, 3)),
+    (RUBY, "3.4", "experimental", ("ruby3.4",), (3, 4)),
+    (PYTHON, "py2.7", "bullseye", ("python2.7",), (2, 7)),
+    (PYTHON, "py3.9", "bullseye", ("python3.9",), (3, 9)),
+    (PYTHON, "py3.11", None, ("/usr/bin/python3.11",), (3, 11)),
+    (PYTHON, "py3.13", "trixie", ("python3.13",), (3, 13)),
+    (PYTHON, "py3.14", "sid", ("python3.14",), (3, 14)),
+    (PYTHON, "py3.15", "sid", ("python3.15",), (3, 15)),
 )
 
 
 @dataclass(frozen=True)
 class Interpreter:
+    language: Language
     name: str
     root: Path | None
     argv: tuple
@@ -43,11 +61,11 @@ class Interpreter:
     @property
     def programs(self):
         """The directory of the target programs, as the interpreter sees it."""
-        return INSIDE if self.root else str(TARGETS)
+        return INSIDE if self.root else str(TARGETS / self.language.name)
 
     def command(self, program, *args):
         """argv that runs a target program under this interpreter."""
-        inner = [*self.argv, "--disable-gems", f"{self.programs}/{program}", *map(str, args)]
+        inner = [*self.argv, *self.language.options, f"{self.programs}/{program}", *map(str, args)]
         return ["chroot", str(self.root), *inner] if self.root else inner
 
     def scratch(self, name):
@@ -57,12 +75,12 @@ class Interpreter:
         return f"{INSIDE}/{name}", here / name
 
 
-def _prepare(root):
+def _prepare(root, language):
     """Programs into the root, /proc mounted in it. Returns why not, or None."""
     inside = Path(f"{root}{INSIDE}")
     try:
         inside.mkdir(parents=True, exist_ok=True)
-        for program in TARGETS.glob("*.rb"):
+        for program in (TARGETS / language.name).glob(language.programs):
             shutil.copy(program, inside / program.name)
         if not (root / "proc" / "self").exists():
             subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True,
@@ -72,7 +90,7 @@ def _prepare(root):
     return None
 
 
-def _why_missing(suite, argv):
+def _why_missing(language, suite, argv):
     if not suite:
         return None if shutil.which(argv[0]) else f"{argv[0]} is not installed"
     if os.geteuid() != 0:
@@ -80,28 +98,30 @@ def _why_missing(suite, argv):
     root = ROOTS / suite
     if not (root / "usr/bin" / argv[0]).exists():
         return f"no {argv[0]} in {root} (./dev matrix)"
-    return _prepare(root)
+    return _prepare(root, language)
 
 
 def at(command):
-    """Any other Ruby of the host: "PATH [OPTION...]", named by its version and where it lies."""
+    """Any other Ruby or Python of the host: "PATH [OPTION...]", named by its version and where it lies."""
     argv = tuple(shlex.split(command))
-    said = subprocess.run([*argv, "--disable-gems", "-e", "print RUBY_VERSION"],
+    language = PYTHON if "python" in Path(argv[0]).name else RUBY
+    asks = "-c" if language is PYTHON else "-e"
+    said = subprocess.run([*argv, *language.options, asks, language.version],
                           capture_output=True, text=True, check=True).stdout
     version = tuple(map(int, re.match(r"(\d+)\.(\d+)", said).groups()))
     options = "".join(option.replace("--", "-") for option in argv[1:])
-    return Interpreter(f"{said}@{Path(argv[0]).resolve().parents[1].name}{options}", None, argv, version)
+    return Interpreter(language, f"{said}@{Path(argv[0]).resolve().parents[1].name}{options}", None, argv, version)
 
 
-def find(wanted=None):
+def find(wanted=None, language=None):
     """Those that can run, and {name: why not} of the others."""
     there, missing = [], {}
-    for name, suite, argv, version in TABLE:
-        if wanted and name not in wanted:
+    for spoken, name, suite, argv, version in TABLE:
+        if (wanted and name not in wanted) or language not in (None, spoken):
             continue
-        why = _why_missing(suite, argv)
+        why = _why_missing(spoken, suite, argv)
         if why:
             missing[name] = why
         else:
-            there.append(Interpreter(name, ROOTS / suite if suite else None, argv, version))
+            there.append(Interpreter(spoken, name, ROOTS / suite if suite else None, argv, version))
     return there, missing

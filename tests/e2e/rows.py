@@ -6,9 +6,9 @@
         ...
         return Figure("frames", 10001, "= 10001", ok)
 
-A row is called once for each interpreter, with a Run that knows the scale, the interpreter and sonde.
+A row is called once for each interpreter of its language, with a Run that knows the scale, the interpreter and sonde.
 It returns one Figure or a list, or raises Skip(why). once=True: what does not depend on the
-Ruby is tried on one interpreter when the scale is small, on all at full scale.
+version is tried on one interpreter when the scale is small, on all at full scale.
 
 A figure of chance that misses its bar in a rehearsal is measured once more with four times the samples,
 and that counts: noise gets smaller then, a bias does not. An exact figure has no second chance.
@@ -38,6 +38,7 @@ class Row:
     function: object
     once: bool
     full_only: bool
+    language: str
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class Run:
         return min(full, max(least * self.stretch, full * self.scale))
 
 
-def row(name, bar, once=False, full_only=False):
+def row(name, bar, once=False, full_only=False, language="ruby"):
     def register(function):
-        REGISTRY[name] = Row(name, bar, function, once, full_only)
+        REGISTRY[name] = Row(name, bar, function, once, full_only, language)
         return function
     return register
 

@@ -101,7 +101,7 @@ def orphans(run):
 def other_ruby(run):
     """A command that runs exec.rb under another Ruby: Debian's 3.3 from the host's, else 3.1."""
     import interpreters
-    there, _ = interpreters.find()
+    there, _ = interpreters.find(language=interpreters.RUBY)
     by_name = {one.name: one for one in there}
     other = by_name.get("3.3" if run.interpreter.name.startswith("3.1") else "3.1") or run.interpreter
     command = other.command("exec.rb", "after", 300)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py - the acceptance rows: programs that know their own answer judge sonde.
 
-    run.py [--scale X] [--row NAME]... [--ruby NAME]... [--at COMMAND]... [--list] [--sonde PATH]
+    run.py [--scale X] [--row NAME]... [--on NAME]... [--at COMMAND]... [--list] [--sonde PATH]
 
 Each row prints its figure beside its bar, for every interpreter: those of the matrix, or with --at
-any Ruby of the host, such as "/opt/ruby/bin/ruby --yjit". Scale 1 is the table in full,
+any Ruby or Python of the host, such as "/opt/ruby/bin/ruby --yjit". Scale 1 is the table in full,
 0.01 its rehearsal. The last line is `N passed, N failed, N skipped`; the exit code is 1 when
 any failed.
 """
@@ -24,15 +24,16 @@ from sonde import Sonde
 
 TREE = Path(__file__).resolve().parents[2]
 MODULES = ("rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
-           "rows_recording", "rows_top", "rows_formats", "rows_diff")
+           "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python")
 WIDTHS = (16, 9, 34, 26)
+USUAL = ("3.1", "py3.11")  # the host's own
 
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--scale", type=float, default=0.01)
     parser.add_argument("--row", action="append", metavar="NAME")
-    parser.add_argument("--ruby", action="append", metavar="NAME")
+    parser.add_argument("--on", action="append", metavar="NAME")
     parser.add_argument("--at", action="append", default=[], metavar="COMMAND")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--sonde", type=Path, default=TREE / "build" / "sonde")
@@ -40,10 +41,10 @@ def options():
     for name in given.row or ():
         if name not in REGISTRY:
             parser.error(f"no row {name}; --list names them")
-    known = [entry[0] for entry in interpreters.TABLE]
-    for name in given.ruby or ():
+    known = [entry[1] for entry in interpreters.TABLE]
+    for name in given.on or ():
         if name not in known:
-            parser.error(f"no Ruby {name}; there are {', '.join(known)}")
+            parser.error(f"no interpreter {name}; there are {', '.join(known)}")
     return given
 
 
@@ -127,7 +128,7 @@ def main():
             print(f"{row.name:16} {row.bar}")
         return 0
     tally = Tally()
-    there, missing = ([], {}) if given.at and not given.ruby else interpreters.find(given.ruby)
+    there, missing = ([], {}) if given.at and not given.on else interpreters.find(given.on)
     there += map(interpreters.at, given.at)
     for name, why in missing.items():
         tally.skip("(all rows)", name, why)
@@ -143,16 +144,17 @@ def main():
 def run_rows(given, there, tally):
     sonde = Sonde(given.sonde.resolve())
     build = given.sonde.resolve().parent
-    say("row", "ruby", "figure", "bar", "")
+    say("row", "on", "figure", "bar", "")
     for row in REGISTRY.values():
         if given.row and row.name not in given.row:
             continue
         if row.full_only and given.scale < 1:
             tally.skip(row.name, "any", "only at --scale 1")
             continue
-        once = row.once and given.scale < 1 and not given.ruby and not given.at
-        usual = [one for one in there if one.name == "3.1"] or there
-        for interpreter in usual[:1] if once else there:
+        speak = [one for one in there if one.language.name == row.language]
+        once = row.once and given.scale < 1 and not given.on and not given.at
+        usual = [one for one in speak if one.name in USUAL] or speak
+        for interpreter in usual[:1] if once else speak:
             run_one(row, Run(interpreter, given.scale, sonde, build), tally)
 
 

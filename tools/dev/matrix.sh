@@ -6,12 +6,12 @@
 
 roots="${XDG_CACHE_HOME:-$HOME/.cache}/sonde/roots"
 
-# The suite, the interpreter that proves the root is whole, what to install.
+# The suite, and what to install: packages that are called like the interpreters they hold.
 matrix_suites='
-bullseye      ruby2.7  ruby2.7
-trixie        ruby3.3  ruby3.3
-sid           ruby3.3  ruby3.3
-experimental  ruby3.4  ruby3.4
+bullseye      ruby2.7,python2.7,python3.9
+trixie        ruby3.3,python3.13
+sid           ruby3.3,python3.14,python3.15
+experimental  ruby3.4
 '
 
 # Where this system gets its own packages from: the roots come from the same place.
@@ -43,9 +43,17 @@ remove_tree() {
 	rm -rf --one-file-system -- "$1"
 }
 
+# Does the root have every interpreter of the list?
+has_interpreters() {
+	local root=$1 name
+	for name in ${2//,/ }; do
+		[[ -x $root/usr/bin/$name ]] || return 1
+	done
+}
+
 # Unpacked beside its final name and renamed, so that an interrupted run is simply repeated.
 unpack_suite() {
-	local suite=$1 interpreter=$2 include=$3 mirror=$4 base=$1
+	local suite=$1 include=$2 mirror=$3 base=$1
 	local root="$roots/$suite" log="$roots/$suite.log"
 
 	[[ $suite == experimental ]] && base=sid
@@ -55,7 +63,7 @@ unpack_suite() {
 		mmdebstrap --variant=apt --mode=root --include="$include" \
 			--aptopt='Acquire::Check-Valid-Until "false"' \
 			"$base" "$root.partial" - >"$log" 2>&1 || return 1
-	[[ -x $root.partial/usr/bin/$interpreter ]] || return 1
+	has_interpreters "$root.partial" "$include" || return 1
 	remove_tree "$root"
 	mv "$root.partial" "$root"
 }
@@ -67,20 +75,20 @@ matrix_skip() {
 }
 
 dev_matrix() {
-	local suite interpreter include mirror matrix_skipped=0
+	local suite include mirror matrix_skipped=0
 
 	mkdir -p "$roots"
 	mirror=$(debian_mirror || true)
-	while read -r suite interpreter include; do
+	while read -r suite include; do
 		[[ -n $suite ]] || continue
-		if [[ ! -x $roots/$suite/usr/bin/$interpreter ]]; then
+		if ! has_interpreters "$roots/$suite" "$include"; then
 			if ((EUID != 0)); then
 				matrix_skip "$suite" "unpacking a root takes root"
 				continue
 			elif [[ -z $mirror ]]; then
 				matrix_skip "$suite" "this system's apt knows no Debian mirror"
 				continue
-			elif ! unpack_suite "$suite" "$interpreter" "$include" "$mirror"; then
+			elif ! unpack_suite "$suite" "$include" "$mirror"; then
 				tail -n 5 "$roots/$suite.log" >&2
 				remove_tree "$roots/$suite.partial"
 				matrix_skip "$suite" "could not be unpacked (see $roots/$suite.log)"

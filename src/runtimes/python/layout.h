@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * layout.h - the numbers of one Python, and the state made of them.
+ *
+ * PYTHON_LAYOUT is the one list of what varies between versions: it generates the struct, the rows'
+ * check against the table of offsets, the description for `sonde doctor` and the note where each number
+ * came from.  Names are upstream's, cut short: a field is <struct>_<member>.  0 means "this Python has
+ * none", except for members that stand first.
+ *
+ * From 3.13 on a process has these numbers itself (struct _Py_DebugOffsets, offsets.c). */
+#pragma once
+#include "base/types.h"
+
+#define PYTHON_LAYOUT(X)                                                                         \
+	X(runtime, interpreters) /* head of the list; 3.7+ */                                    \
+	X(runtime, holder)       /* thread that holds the GIL, or NULL; 3.7 to 3.11 */           \
+	X(runtime, collecting)   /* 3.7, 3.8 */                                                  \
+	X(interp, next)                                                                          \
+	X(interp, threads)                                                                       \
+	X(interp, gil)        /* struct _gil_runtime_state *; 3.12+ */                           \
+	X(interp, collecting) /* int: the garbage collector runs; 3.9+ */                        \
+	X(interp, generation) /* of code objects: raised when one dies; 3.14+ */                 \
+	X(gil, holder)        /* the last one */                                                 \
+	X(gil, locked)        /* int */                                                          \
+	X(thread, next)                                                                          \
+	X(thread, interp)                                                                        \
+	X(thread, frame)  /* the innermost frame, or what leads to it: cframe */                 \
+	X(thread, native) /* pthread_t */                                                        \
+	X(thread, tid)    /* 3.11+ */                                                            \
+	X(thread, base)   /* leads to a frame outside of all others; 3.15 */                     \
+	X(thread, holds)  /* int: the GIL; 3.15 */                                               \
+	X(thread, wants)  /* int: the GIL; 3.15 */                                               \
+	X(cframe, frame)  /* 3.11, 3.12 */                                                       \
+	X(frame, previous)                                                                       \
+	X(frame, code)                                                                           \
+	X(frame, pc)    /* the instruction, or an offset to it */                                \
+	X(frame, owner) /* a byte: who keeps it; 3.11+ */                                        \
+	X(frame, entry) /* a byte: a C function runs it; 3.11 */                                 \
+	X(frame, tlbc)  /* which copy of the bytecode; free-threaded 3.14+ */                    \
+	X(code, filename)                                                                        \
+	X(code, name)                                                                            \
+	X(code, qualname) /* 3.11+ */                                                            \
+	X(code, first_line)                                                                      \
+	X(code, lines)                                                                           \
+	X(code, bytecode) /* 3.11+: in the object */                                             \
+	X(code, begin)    /* int: number of the instruction with which it begins; 3.11+ */       \
+	X(code, tlbc)     /* copies of the bytecode, one for each thread; free-threaded 3.14+ */ \
+	X(string, length)                                                                        \
+	X(string, hash)                                                                          \
+	X(string, state)                                                                         \
+	X(string, ascii)   /* where the bytes of an ASCII string are */                          \
+	X(string, compact) /* and of others */                                                   \
+	X(bytes, length)                                                                         \
+	X(bytes, data)
+
+struct python_layout {
+#define X(type, member) u32 type##_##member;
+	PYTHON_LAYOUT(X)
+#undef X
+};
+
+enum python_field {
+#define X(type, member) PYTHON_##type##_##member,
+	PYTHON_LAYOUT(X) PYTHON_FIELD_COUNT,
+#undef X
+};
+
+/* What a walker may ask; never a version. */
+enum python_facts {
+	/* A frame is an object on the heap, run by a C function of its own: to 3.10. */
+	PYTHON_FRAME_IS_OBJECT = 1 << 0,
+	/* The thread leads to its frame by way of a struct on the C stack: 3.11, 3.12. */
+	PYTHON_HAS_CFRAME = 1 << 1,
+	/* C functions that run frames have one of their own below these, without a name: 3.12 on. */
+	PYTHON_HAS_SHIMS = 1 << 2,
+	/* frame.pc is an offset in bytes (to 3.9), or in words of two (3.10); else an address. */
+	PYTHON_PC_IS_BYTES = 1 << 3,
+	PYTHON_PC_IS_WORDS = 1 << 4,
+	/* frame.code is tagged in its low bits: 3.14 on. */
+	PYTHON_CODE_IS_TAGGED = 1 << 5,
+	/* The line table has pairs without columns: lnotab to 3.9 (unsigned in 2.7), 3.10 its own. */
+	PYTHON_LINES_UNSIGNED = 1 << 6,
+	PYTHON_LINES_LNOTAB = 1 << 7,
+	PYTHON_LINES_PAIRS = 1 << 8,
+	/* Names are byte strings: 2.7. */
+	PYTHON_NAMES_ARE_BYTES = 1 << 9,
+	/* No GIL, and objects have a larger head. */
+	PYTHON_FREE_THREADED = 1 << 10,
+	/* There is no runtime: what leads to the interpreters is a variable of its own; to 3.6. */
+	PYTHON_HAS_NO_RUNTIME = 1 << 11,
+};
+
+/* Where a number came from. */
+enum python_source {
+	PYTHON_FROM_NOWHERE,   /* not known: what needs it is left out */
+	PYTHON_FROM_TABLE,     /* versions.c, for exactly this version */
+	PYTHON_FROM_NEIGHBOUR, /* versions.c, for the nearest version */
+	PYTHON_FROM_PROCESS,   /* _Py_DebugOffsets of the process */
+	PYTHON_FROM_SECTION,   /* .PyRuntime */
+	PYTHON_FROM_SYMBOL,    /* the image's symbol table */
+	PYTHON_FROM_MEMORY,    /* found by a closure in the live process */
+};
+
+enum { PYTHON_INTERPRETERS_MAX = 256 };
+
+/* Plain data, copied as it is to forked children and into BPF maps. */
+struct python_state {
+	struct python_layout at;
+	u32 version;      /* PY_VERSION_HEX: 0x030d12f0 is 3.13.18 */
+	u32 facts;        /* enum python_facts */
+	u64 runtime;      /* address of _PyRuntime; 0: none */
+	u64 interpreters; /* address of the word that leads to the first */
+	u64 holder; /* address of the word that says who holds the GIL; 0: ask the interpreter */
+	u16 pthread_tid;               /* where struct pthread holds the tid; 0 unknown */
+	u8 string_kind_shift;          /* in string.state */
+	u8 source[PYTHON_FIELD_COUNT]; /* enum python_source of each number of `at` */
+	u8 runtime_source, pthread_source;
+};
+
+/* frame.owner from 3.11 on: who keeps it.  3.14 put INTERPRETER before CSTACK, 3.15 dropped this again:
+ * what is no thread's, generator's or object's is a shim. */
+enum python_owner {
+	PYTHON_OWNED_BY_THREAD = 0,
+	PYTHON_OWNED_BY_GENERATOR = 1,
+	PYTHON_OWNED_BY_OBJECT = 2,
+	PYTHON_OWNED_BY_C = 3, /* and more */
+};

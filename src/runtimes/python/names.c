@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * names.c - labels as Python has them: co_qualname from 3.11 on ("Foo.bar.<locals>.<lambda>"), co_name before.
+ *
+ * The words that lead to everything are read again at the end: the process runs on.  Names are bytes:
+ * nothing is escaped. */
+#include "runtimes/python/names.h"
+
+#include "runtimes/python/lines.h"
+#include "runtimes/python/step.h"
+#include "runtimes/python/strings.h"
+
+#include <string.h>
+
+struct code_words {
+	u64 name, filename, lines, bytecode;
+	u32 first_line;
+};
+
+static bool read_code(const struct mem *mem, const struct python_state *state, u64 code,
+		      struct code_words *out)
+{
+	const struct python_layout *at = &state->at;
+
+	memset(out, 0, sizeof *out); /* compared as bytes */
+	out->bytecode = code + at->code_bytecode;
+	return mem_u64(mem, code + (at->code_qualname ? at->code_qualname : at->code_name),
+		       &out->name) &&
+	       mem_u64(mem, code + at->code_filename, &out->filename) &&
+	       mem_u64(mem, code + at->code_lines, &out->lines) &&
+	       mem_u32(mem, code + at->code_first_line, &out->first_line);
+}
+
+/* The instruction's offset in bytes. */
+static u32 offset_of(const struct python_state *state, const struct code_words *code, u32 pos)
+{
+	/* One more than the last one that ran: 0 before the first, which stands where the function does. */
+	if (state->facts & PYTHON_FRAME_IS_OBJECT)
+		pos -= pos > 0;
+	if (state->facts & PYTHON_PC_IS_BYTES)
+		return pos;
+	if (state->facts & PYTHON_PC_IS_WORDS)
+		return 2 * pos;
+	return pos - (u32)code->bytecode;
+}
+
+/* Is it the code object that was sampled? */
+static bool is_still(const struct mem *mem, const struct python_state *state,
+		     const struct frame *frame)
+{
+	u64 owner = 0;
+
+	return state->at.interp_generation ||
+	       (python_fingerprint(mem, state, frame->id, &owner) && owner == frame->owner);
+}
+
+bool python_name_frame(const struct mem *mem, const void *state_, const struct frame *frame,
+		       struct frame_name *out)
+{
+	const struct python_state *state = state_;
+	struct code_words code, again;
+	struct python_place place;
+
+	if (frame->pos == FRAME_POS_THREAD)
+		return true; /* the system's name for it has to do */
+	if (!read_code(mem, state, frame->id, &code) ||
+	    !python_read_string(mem, state, code.name, &out->label) ||
+	    !python_read_string(mem, state, code.filename, &out->path) ||
+	    !python_find_line(mem, state, code.lines, code.first_line,
+			      offset_of(state, &code, frame->pos), &place))
+		return false;
+	out->first_line = code.first_line <= INT32_MAX ? code.first_line : 0;
+	/* Before the first instruction, and outside of them: the function itself. */
+	out->line = place.line ? place.line : out->first_line;
+	out->end_line = place.end_line;
+	out->column = place.column;
+	out->end_column = place.end_column;
+	return read_code(mem, state, frame->id, &again) && !memcmp(&code, &again, sizeof code) &&
+	       is_still(mem, state, frame) && !out->label.bad && !out->path.bad;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * python.c - CPython 2.7 and 3.6 to 3.15.
+ *
+ *	layout.h     names of the numbers, the state       versions.c   the numbers, to 3.12
+ *	step.h       threads, frames                       offsets.c    the process's own, from 3.13
+ *	discover.c   where the interpreters hang
+ *	names.c      labels and paths                      lines.c      positions
+ *	strings.c    str and bytes */
+#include "runtimes/python/discover.h"
+#include "runtimes/python/names.h"
+#include "runtimes/python/step.h"
+#include "runtimes/python/versions.h"
+#include "runtimes/runtime.h"
+#include "target/pthread_tid.h"
+#include "target/target.h"
+
+enum {
+	TRIES = 8, /* the process runs on: a thread that ends meanwhile looks like a proof of the contrary */
+	THREADS_MAX = 64, /* so many are proof enough */
+};
+
+_Static_assert(sizeof(struct python_state) <= RUNTIME_STATE_MAX, "a state crosses into BPF maps");
+
+/* The first threads, and where their tids are. */
+static void find_pthread_tid(const struct target *target, struct python_state *state)
+{
+	const struct mem *mem = &target->mem.mem;
+	u64 natives[THREADS_MAX], where = 0;
+	struct vm_thread thread;
+	u32 count = 0;
+
+	while (count < THREADS_MAX && python_next_thread(mem, state, &where, &thread) == STEP_MORE)
+		natives[count++] = thread.native;
+	state->pthread_tid = target_find_pthread_tid(target, mem, natives, count, 0);
+	state->pthread_source = state->pthread_tid ? PYTHON_FROM_MEMORY : PYTHON_FROM_NOWHERE;
+}
+
+static bool python_attach(const struct target *target, const struct image *image, void *state_,
+			  struct err *err)
+{
+	struct python_state *state = state_;
+
+	if (!python_discover(target, image, state, err))
+		return false;
+	if (!state->holder && state->at.runtime_holder)
+		state->holder = state->runtime + state->at.runtime_holder;
+	for (u32 i = 0; i < TRIES && !state->pthread_tid; i++)
+		find_pthread_tid(target, state);
+	if (err)
+		*err = (struct err){ 0 };
+	return true;
+}
+
+/* ---- describe ------------------------------------------------------------------------------ */
+
+static const char *source_text(u8 source)
+{
+	static const char *const texts[] = {
+		[PYTHON_FROM_NOWHERE] = "not known",
+		[PYTHON_FROM_TABLE] = "table",
+		[PYTHON_FROM_NEIGHBOUR] = "table of the nearest version",
+		[PYTHON_FROM_PROCESS] = "said by the process",
+		[PYTHON_FROM_SECTION] = "section .PyRuntime",
+		[PYTHON_FROM_SYMBOL] = "symbol",
+		[PYTHON_FROM_MEMORY] = "found in the process",
+	};
+
+	return source < COUNT_OF(texts) ? texts[source] : "?";
+}
+
+static void python_describe(const void *state_, struct str *out)
+{
+	struct python_state state = *(const struct python_state *)state_;
+
+	str_addf(out, "Python %u.%u.%u%s\n", state.version >> 24, state.version >> 16 & 0xff,
+		 state.version >> 8 & 0xff,
+		 state.facts & PYTHON_FREE_THREADED ? ", free-threaded" : "");
+	str_addf(out, "  %-20s %#14llx  %s\n", "interpreters",
+		 (unsigned long long)state.interpreters, source_text(state.runtime_source));
+	str_addf(out, "  %-20s %14u  %s\n", "pthread.tid", state.pthread_tid,
+		 source_text(state.pthread_source));
+	for (u32 i = 0; i < PYTHON_FIELD_COUNT; i++)
+		if (state.source[i] != PYTHON_FROM_NOWHERE)
+			str_addf(out, "  %-20s %14u  %s\n", python_field_name(i),
+				 *python_field_at(&state.at, i), source_text(state.source[i]));
+}
+
+/* ---- the contract -------------------------------------------------------------------------- */
+
+static enum step next_thread(const struct mem *mem, const void *state, u64 *where,
+			     struct vm_thread *out)
+{
+	return python_next_thread(mem, state, where, out);
+}
+
+static enum step begin(const struct mem *mem, const void *state, u64 thread, struct walk *walk)
+{
+	return python_begin(mem, state, thread, walk);
+}
+
+static enum step step(const struct mem *mem, const void *state, struct walk *walk,
+		      struct frame *out)
+{
+	return python_step(mem, state, walk, out);
+}
+
+extern const struct runtime python_runtime;
+const struct runtime python_runtime = {
+	.name = "python",
+	.state_size = sizeof(struct python_state),
+	.attach = python_attach,
+	.next_thread = next_thread,
+	.begin = begin,
+	.step = step,
+	.name_frame = python_name_frame,
+	.describe = python_describe,
+};

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * step.h - walking a Python stack: threads, its innermost frame, one frame at a time.
+ *
+ *	thread -> [cframe] -> frame -> frame -> (shim) -> frame -> ... -> NULL or base frame
+ *
+ * A frame is a PyFrameObject (to 3.10), or a struct in the thread's data stack, in a generator or, if it
+ * only marks where C entered the interpreter, on the C stack.  Each leads to its caller.
+ *
+ * BPF-safe text: bounded loops, no globals, no pointers but to the state.
+ *
+ * Invariants: every address from the target is checked before it is followed, and nothing but the leaf's pc
+ * may move without being noticed. */
+#pragma once
+#include "runtimes/python/layout.h"
+#include "runtimes/walk.h"
+
+#ifdef __bpf__
+#define PYTHON_WALKER static __always_inline
+#else
+#define PYTHON_WALKER static inline
+#endif
+
+enum {
+	/* Interpreters without a thread, while they start or end. */
+	PYTHON_EMPTY_MAX = 16,
+	/* What is read of a frame: from the first to the last member that is asked for. */
+	PYTHON_FRAME_BYTES = 80,
+	PYTHON_OBJECT_BEGIN =
+		24, /* behind the reference count and the type, which change and say nothing */
+	PYTHON_OBJECT_BYTES = 104,
+	/* A caller's frame lies this close below in the thread's data stack; else it may be a shim. */
+	PYTHON_NEAR = 16384,
+	PYTHON_COPIES_MAX = 1 << 16,
+	PYTHON_BEGIN_MAX =
+		1 << 16, /* instructions before a function begins: some for each of its cells */
+};
+
+/* A word that could be the address of an object or a struct. */
+PYTHON_WALKER bool python_address_ok(u64 addr)
+{
+	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+/* Who holds the GIL that the interpreter's threads share; 0: nobody, or there is none. */
+PYTHON_WALKER u64 python_holder(const struct mem *mem, const struct python_state *state, u64 interp)
+{
+	const struct python_layout *at = &state->at;
+	u64 gil, holder = 0;
+	u32 locked;
+
+	if (state->holder)
+		return mem_peek(mem, state->holder, &holder, 8) ? holder : 0;
+	if (!at->interp_gil || (state->facts & PYTHON_FREE_THREADED) ||
+	    !mem_peek(mem, interp + at->interp_gil, &gil, 8) || !python_address_ok(gil) ||
+	    !mem_peek(mem, gil + at->gil_locked, &locked, 4) || locked != 1 ||
+	    !mem_peek(mem, gil + at->gil_holder, &holder, 8))
+		return 0;
+	return holder;
+}
+
+/* The list of threads is alive: everything is peeked at. */
+PYTHON_WALKER bool python_interp_of(const struct mem *mem, const struct python_state *state,
+				    u64 thread, u64 *interp)
+{
+	return python_address_ok(thread) &&
+	       mem_peek(mem, thread + state->at.thread_interp, interp, 8) &&
+	       python_address_ok(*interp);
+}
+
+/* The first thread of `interp`, or of one behind it; 0: no more. */
+PYTHON_WALKER bool python_first_of(const struct mem *mem, const struct python_state *state,
+				   u64 interp, u64 *thread)
+{
+	*thread = 0;
+	for (u32 i = 0; i < PYTHON_EMPTY_MAX && interp; i++) {
+		if (!python_address_ok(interp) ||
+		    !mem_peek(mem, interp + state->at.interp_threads, thread, 8))
+			return false;
+		if (*thread)
+			return true;
+		if (!mem_peek(mem, interp + state->at.interp_next, &interp, 8))
+			return false;
+	}
+	return !interp;
+}
+
+/* The thread behind the one at `place`, 0 at the end. */
+PYTHON_WALKER bool python_thread_behind(const struct mem *mem, const struct python_state *state,
+					u64 place, u64 *thread)
+{
+	u64 interp, before = walk_place_address(place);
+
+	if (!place)
+		return mem_peek(mem, state->interpreters, &interp, 8) &&
+		       python_first_of(mem, state, interp, thread);
+	if (!python_interp_of(mem, state, before, &interp) ||
+	    !mem_peek(mem, before + state->at.thread_next, thread, 8))
+		return false;
+	if (*thread)
+		return true;
+	return mem_peek(mem, interp + state->at.interp_next, &interp, 8) &&
+	       python_first_of(mem, state, interp, thread);
+}
+
+PYTHON_WALKER enum vm_thread_state
+python_thread_state(const struct mem *mem, const struct python_state *state, u64 thread, u64 interp)
+{
+	u32 wants = 0;
+
+	if (state->facts & PYTHON_FREE_THREADED)
+		return VM_THREAD_UNKNOWN;
+	if (python_holder(mem, state, interp) == thread)
+		return VM_THREAD_RUNNING;
+	if (state->at.thread_wants && mem_peek(mem, thread + state->at.thread_wants, &wants, 4) &&
+	    wants)
+		return VM_THREAD_WAITING;
+	return VM_THREAD_BLOCKED;
+}
+
+PYTHON_WALKER enum step python_next_thread(const struct mem *mem, const struct python_state *state,
+					   u64 *where, struct vm_thread *out)
+{
+	const struct python_layout *at = &state->at;
+	u32 number = *where ? walk_place_number(*where) + 1 : 0;
+	u64 thread, interp;
+
+	if (number >= WALK_PLACES_MAX || !python_thread_behind(mem, state, *where, &thread))
+		return STEP_FAULT;
+	if (!thread)
+		return STEP_DONE;
+	if (!python_interp_of(mem, state, thread, &interp))
+		return STEP_FAULT;
+	out->thread = thread;
+	out->native = 0;
+	out->tid = 0;
+	out->state = python_thread_state(mem, state, thread, interp);
+	if (!mem_peek(mem, thread + at->thread_native, &out->native, 8))
+		out->native = 0;
+	out->carrier = out->native;
+	if (state->pthread_tid && out->native) {
+		if (!mem_peek(mem, out->native + state->pthread_tid, &out->tid, 4))
+			out->tid = 0;
+	} else if (at->thread_tid && !mem_peek(mem, thread + at->thread_tid, &out->tid, 4)) {
+		out->tid = 0;
+	}
+	*where = walk_place_make(thread, number);
+	return STEP_MORE;
+}
+
+/* ---- the innermost frame ------------------------------------------------------------------- */
+
+PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_state *state,
+				    u64 interp, struct walk *walk)
+{
+	const struct python_layout *at = &state->at;
+	u64 collecting = at->runtime_collecting ? state->runtime + at->runtime_collecting :
+			 at->interp_collecting  ? interp + at->interp_collecting :
+						  0;
+	u64 generation;
+	u32 flag;
+
+	if (collecting && (walk->flags & WALK_LOCK) && mem_peek(mem, collecting, &flag, 4) &&
+	    flag == 1)
+		walk->flags |= WALK_GC;
+	/* Where nobody counts, a frame's owner tells apart what was at its address (python_fingerprint).  0 is
+	 * a count like any other, and means unknown here. */
+	if (!at->interp_generation)
+		walk->generation = 1;
+	else if (mem_peek(mem, interp + at->interp_generation, &generation, 8))
+		walk->generation = generation + 1;
+}
+
+PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_state *state,
+				     u64 thread, struct walk *walk)
+{
+	const struct python_layout *at = &state->at;
+	u64 interp;
+
+	walk->cursor = walk->limit = walk->base = 0;
+	walk->generation = walk->carrier = 0;
+	walk->depth = 0;
+	walk->flags = 0;
+	if (!python_interp_of(mem, state, thread, &interp))
+		return STEP_FAULT;
+	if (python_holder(mem, state, interp) == thread)
+		walk->flags |= WALK_LOCK;
+	python_read_heap(mem, state, interp, walk);
+	if (!mem_peek(mem, thread + at->thread_native, &walk->carrier, 8))
+		walk->carrier = 0;
+	if (!mem_read(mem, thread + at->thread_frame, &walk->cursor, 8))
+		return STEP_FAULT;
+	if ((state->facts & PYTHON_HAS_CFRAME) && walk->cursor &&
+	    (!python_address_ok(walk->cursor) ||
+	     !mem_read(mem, walk->cursor + at->cframe_frame, &walk->cursor, 8)))
+		return STEP_FAULT;
+	/* A constant of the thread. */
+	if (at->thread_base && !mem_peek(mem, thread + at->thread_base, &walk->limit, 8))
+		return STEP_FAULT;
+	if (!walk->cursor || walk->cursor == walk->limit)
+		return STEP_EMPTY;
+	return python_address_ok(walk->cursor) ? STEP_MORE : STEP_FAULT;
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+struct python_frame {
+	u64 code, previous, pc;
+	u32 copy; /* of the bytecode that it runs; 0: the code object's own */
+	u8 owner, entry;
+};
+
+/* The members of a frame from `begin` on. */
+struct python_frame_words {
+	u64 at[16];
+};
+
+PYTHON_WALKER u64 python_word(const struct python_frame_words *words, u32 offset)
+{
+	return words->at[offset >> 3 & 15];
+}
+
+PYTHON_WALKER u8 python_byte(const struct python_frame_words *words, u32 offset)
+{
+	return (u8)(python_word(words, offset) >> (offset & 7) * 8);
+}
+
+/* While the leaf runs, its pc and stack pointer move all the time. */
+PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_state *state,
+				     u64 frame, bool leaf, struct python_frame *out)
+{
+	const struct python_layout *at = &state->at;
+	bool is_object = state->facts & PYTHON_FRAME_IS_OBJECT;
+	u32 begin = is_object ? PYTHON_OBJECT_BEGIN : 0;
+	struct python_frame_words words;
+	u64 pc = 0;
+
+	out->owner = out->entry = 0;
+	out->copy = 0;
+	if (!leaf) {
+		/* One read: the verifier wants its size to be a number. */
+		if (is_object ? !mem_read(mem, frame + PYTHON_OBJECT_BEGIN, &words,
+					  PYTHON_OBJECT_BYTES) :
+				!mem_read(mem, frame, &words, PYTHON_FRAME_BYTES))
+			return false;
+		out->code = python_word(&words, at->frame_code - begin);
+		out->previous = python_word(&words, at->frame_previous - begin);
+		pc = python_word(&words, at->frame_pc - begin);
+		if (!is_object) {
+			out->owner = python_byte(&words, at->frame_owner);
+			out->entry = python_byte(&words, at->frame_entry);
+			out->copy = (u32)(python_word(&words, at->frame_tlbc) >>
+					  (at->frame_tlbc & 4) * 8);
+		}
+	} else {
+		if (!mem_read(mem, frame + at->frame_code, &out->code, 8) ||
+		    !mem_read(mem, frame + at->frame_previous, &out->previous, 8) ||
+		    !mem_peek(mem, frame + (at->frame_pc & ~7u), &pc, 8))
+			return false;
+		if (at->frame_owner && !mem_read(mem, frame + at->frame_owner, &out->owner, 1))
+			return false;
+		if (at->frame_entry && !mem_read(mem, frame + at->frame_entry, &out->entry, 1))
+			return false;
+		if (at->frame_tlbc && !mem_read(mem, frame + at->frame_tlbc, &out->copy, 4))
+			return false;
+	}
+	/* An int in a word: the last instruction, from -1 on; FRAME_POS_THREAD is no place. */
+	if (is_object)
+		pc = (u32)(pc >> (at->frame_pc & 4) * 8) + 1;
+	out->pc = pc;
+	if (!at->frame_entry)
+		out->entry = 0;
+	if (!at->frame_tlbc)
+		out->copy = 0;
+	if (state->facts & PYTHON_CODE_IS_TAGGED)
+		out->code &= ~7ull;
+	return true;
+}
+
+/* Without a GIL each thread runs a copy of the bytecode: where the pc would be in the code object's own.
+ * The array of copies grows, and is then another. */
+PYTHON_WALKER bool python_own_pc(const struct mem *mem, const struct python_state *state,
+				 struct python_frame *frame)
+{
+	const struct python_layout *at = &state->at;
+	u64 array, copy;
+
+	if (!frame->copy)
+		return true;
+	if (frame->copy > PYTHON_COPIES_MAX ||
+	    !mem_peek(mem, frame->code + at->code_tlbc, &array, 8) || !python_address_ok(array) ||
+	    !mem_peek(mem, array + 8 + 8ull * frame->copy, &copy, 8))
+		return false;
+	frame->pc += frame->code + at->code_bytecode - copy;
+	return true;
+}
+
+/* Has the leaf begun?  Until then it makes cells, or the generator that it is to live in, and Python's own
+ * tracebacks pass it over (_PyFrame_IsIncomplete). */
+PYTHON_WALKER bool python_has_begun(const struct mem *mem, const struct python_state *state,
+				    const struct python_frame *frame)
+{
+	const struct python_layout *at = &state->at;
+	s64 offset = (s64)(frame->pc - frame->code - at->code_bytecode);
+	s32 first;
+
+	if (!at->code_begin || frame->owner == PYTHON_OWNED_BY_GENERATOR)
+		return true;
+	return !mem_peek(mem, frame->code + at->code_begin, &first, 4) || first < 0 ||
+	       first > PYTHON_BEGIN_MAX || offset >= 2 * first;
+}
+
+/* Is the caller a shim: did C call this frame? */
+PYTHON_WALKER bool python_is_entry(const struct mem *mem, const struct python_state *state, u64 at,
+				   const struct python_frame *frame)
+{
+	u8 owner;
+
+	if (state->facts & PYTHON_FRAME_IS_OBJECT)
+		return true;
+	if (!(state->facts & PYTHON_HAS_SHIMS))
+		return frame->entry;
+	if (at - frame->previous < PYTHON_NEAR)
+		return false;
+	return mem_read(mem, frame->previous + state->at.frame_owner, &owner, 1) &&
+	       owner >= PYTHON_OWNED_BY_C;
+}
+
+/* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or anywhere. */
+PYTHON_WALKER enum step python_end(const struct python_state *state, const struct walk *walk)
+{
+	bool whole = walk->limit                       ? walk->cursor == walk->limit :
+		     (state->facts & PYTHON_HAS_SHIMS) ? walk->base == 1 :
+							 true;
+
+	return whole ? STEP_DONE : STEP_FAULT;
+}
+
+/* Code objects die and others take their place; up to 3.13 nobody counts that.  What names one is
+ * therefore part of what it is: two that agree in all of this have the same name. */
+PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python_state *state,
+				      u64 code, u64 *out)
+{
+	const struct python_layout *at = &state->at;
+	u64 name, filename, lines, hash;
+	u32 line;
+
+	if (!mem_peek(mem, code + (at->code_qualname ? at->code_qualname : at->code_name), &name,
+		      8) ||
+	    !mem_peek(mem, code + at->code_filename, &filename, 8) ||
+	    !mem_peek(mem, code + at->code_lines, &lines, 8) ||
+	    !mem_peek(mem, code + at->code_first_line, &line, 4) || !python_address_ok(name) ||
+	    !mem_peek(mem, name + at->string_hash, &hash, 8))
+		return false;
+	*out = (name ^ filename << 20 ^ lines << 40) * 0x9e3779b97f4a7c15ull ^ hash ^ line;
+	return true;
+}
+
+/* The innermost is being made or cleared, and is left out.  It can be one only. */
+PYTHON_WALKER enum step python_leave_out(struct walk *walk)
+{
+	if (walk->flags & WALK_TOP_UNSET)
+		return STEP_FAULT;
+	walk->flags |= WALK_TOP_UNSET;
+	return STEP_HIDDEN;
+}
+
+/* One frame a call.  The first with a name is the leaf. */
+PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_state *state,
+				    struct walk *walk, struct frame *out)
+{
+	struct python_frame frame;
+	bool leaf = walk->depth == 0;
+
+	if (!walk->cursor || walk->cursor == walk->limit)
+		return python_end(state, walk);
+	out->at = walk->cursor;
+	if (!python_read_frame(mem, state, walk->cursor, leaf, &frame) ||
+	    frame.previous == walk->cursor ||
+	    (frame.previous && !python_address_ok(frame.previous)))
+		return STEP_FAULT;
+	walk->cursor = frame.previous;
+	walk->base = frame.owner >= PYTHON_OWNED_BY_C;
+	if (walk->base)
+		return STEP_HIDDEN;
+	if (leaf && !python_address_ok(frame.code))
+		return python_leave_out(walk);
+	if (!python_address_ok(frame.code) || !python_own_pc(mem, state, &frame))
+		return STEP_FAULT;
+	if (leaf && !python_has_begun(mem, state, &frame))
+		return STEP_HIDDEN;
+	out->id = frame.code;
+	out->owner = 0;
+	if (!state->at.interp_generation &&
+	    !python_fingerprint(mem, state, frame.code, &out->owner))
+		return STEP_FAULT;
+	out->pos = (u32)frame.pc;
+	out->flags = (python_is_entry(mem, state, out->at, &frame) ? FRAME_ENTRY : 0) |
+		     (leaf ? FRAME_LEAF : 0);
+	walk->depth++;
+	return STEP_MORE;
+}

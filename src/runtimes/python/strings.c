@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * strings.c - str objects (PEP 393): one, two or four bytes for each character, as its widest needs.
+ *
+ *	state   interned, kind (3 bits: 1, 2 or 4), compact, ascii
+ *
+ * Names are compact: the characters stand behind the head. */
+#include "runtimes/python/strings.h"
+
+#include "runtimes/python/step.h"
+
+#include <string.h>
+
+enum { CHUNK = 1024 };
+
+bool python_read_bytes(const struct mem *mem, const struct python_state *state, u64 bytes,
+		       u64 *data, u64 *length)
+{
+	if (!python_address_ok(bytes) || !mem_u64(mem, bytes + state->at.bytes_length, length) ||
+	    *length > INT64_MAX)
+		return false;
+	*data = bytes + state->at.bytes_data;
+	return true;
+}
+
+static bool add_raw(const struct mem *mem, u64 data, u64 length, struct str *out)
+{
+	char chunk[CHUNK];
+
+	if (length > PYTHON_TEXT_MAX)
+		length = PYTHON_TEXT_MAX;
+	for (u64 done = 0; done < length;) {
+		u32 part = length - done < sizeof chunk ? (u32)(length - done) : (u32)sizeof chunk;
+		if (!mem_read(mem, data + done, chunk, part))
+			return false;
+		str_add(out, chunk, part);
+		done += part;
+	}
+	return true;
+}
+
+static void add_character(struct str *out, u32 c)
+{
+	char bytes[4];
+	u32 length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	if (length == 1) {
+		bytes[0] = (char)c;
+	} else {
+		for (u32 i = length; i-- > 1; c >>= 6)
+			bytes[i] = (char)(0x80 | (c & 0x3f));
+		bytes[0] = (char)(0xf00 >> length | c);
+	}
+	str_add(out, bytes, length);
+}
+
+static bool add_wide(const struct mem *mem, u64 data, u64 count, u32 kind, struct str *out)
+{
+	u8 chunk[CHUNK];
+
+	if (count > PYTHON_TEXT_MAX / kind)
+		count = PYTHON_TEXT_MAX / kind;
+	for (u64 done = 0, most = CHUNK / kind; done < count;) {
+		u32 part = (u32)(count - done < most ? count - done : most);
+		if (!mem_read(mem, data + done * kind, chunk, part * kind))
+			return false;
+		for (u32 i = 0; i < part; i++) {
+			u32 c = 0;
+			memcpy(&c, chunk + i * kind, kind);
+			if (c > 0x10ffff)
+				return false;
+			add_character(out, c);
+		}
+		done += part;
+	}
+	return true;
+}
+
+bool python_read_string(const struct mem *mem, const struct python_state *state, u64 string,
+			struct str *out)
+{
+	const struct python_layout *at = &state->at;
+	u64 length, data;
+	u32 bits;
+
+	if (state->facts & PYTHON_NAMES_ARE_BYTES)
+		return python_read_bytes(mem, state, string, &data, &length) &&
+		       add_raw(mem, data, length, out);
+	if (!python_address_ok(string) || !mem_u64(mem, string + at->string_length, &length) ||
+	    !mem_u32(mem, string + at->string_state, &bits) || length > INT64_MAX)
+		return false;
+	bits >>= state->string_kind_shift;
+	u32 kind = bits & 7;
+	bool is_compact = bits & 8, is_ascii = bits & 16;
+	if (!is_compact || (kind != 1 && kind != 2 && kind != 4) || (is_ascii && kind != 1))
+		return false;
+	if (is_ascii)
+		return add_raw(mem, string + at->string_ascii, length, out);
+	return add_wide(mem, string + at->string_compact, length, kind, out);
+}

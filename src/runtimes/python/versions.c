@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * versions.c - a version is a row of numbers.
+ *
+ * x86-64, glibc, a release build: what a compiler says of the headers of one release of each minor version.
+ * Frames, code and threads keep their shape within one; what lies in the runtime does not, and is checked
+ * in the process (discover.c).  tests/unit/runtimes/python-offsets.txt is what upstream's headers say. */
+#include "runtimes/python/versions.h"
+
+#include <stddef.h>
+
+struct version_row {
+	u8 major, minor;
+	u32 facts;
+	struct python_layout at;
+};
+
+enum {
+	OBJECTS = PYTHON_FRAME_IS_OBJECT,
+	OLD_LINES = PYTHON_FRAME_IS_OBJECT | PYTHON_LINES_LNOTAB | PYTHON_PC_IS_BYTES,
+	KIND_SHIFT = 2, /* behind two bits of "interned" */
+	KIND_SHIFT_BYTE = 8,
+};
+
+/* str up to 3.11: with wstr. */
+#define STRINGS                                                                         \
+	.string_length = 16, .string_hash = 24, .string_state = 32, .string_ascii = 48, \
+	.string_compact = 72, .bytes_length = 16, .bytes_data = 32
+
+/* clang-format off */
+static const struct version_row rows[] = {
+	{ .major = 2, .minor = 7,
+	  .facts = OLD_LINES | PYTHON_LINES_UNSIGNED | PYTHON_NAMES_ARE_BYTES | PYTHON_HAS_NO_RUNTIME,
+	  .at = {
+		.interp_threads = 8,
+		.thread_interp = 8, .thread_frame = 16, .thread_native = 144,
+		.frame_previous = 24, .frame_code = 32, .frame_pc = 120,
+		.code_filename = 80, .code_name = 88, .code_first_line = 96, .code_lines = 104,
+		.string_hash = 24, .bytes_length = 16, .bytes_data = 36 } },
+	{ .major = 3, .minor = 6, .facts = OLD_LINES | PYTHON_HAS_NO_RUNTIME, .at = {
+		.interp_threads = 8,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_native = 152,
+		.frame_previous = 24, .frame_code = 32, .frame_pc = 120,
+		.code_filename = 96, .code_name = 104, .code_first_line = 36, .code_lines = 112,
+		STRINGS } },
+	{ .major = 3, .minor = 7, .facts = OLD_LINES, .at = {
+		.runtime_interpreters = 24, .runtime_holder = 1480, .runtime_collecting = 632,
+		.interp_threads = 8,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_native = 176,
+		.frame_previous = 24, .frame_code = 32, .frame_pc = 104,
+		.code_filename = 96, .code_name = 104, .code_first_line = 36, .code_lines = 112,
+		STRINGS } },
+	{ .major = 3, .minor = 8, .facts = OLD_LINES, .at = {
+		.runtime_interpreters = 32, .runtime_holder = 1368, .runtime_collecting = 544,
+		.interp_threads = 8,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_native = 176,
+		.frame_previous = 24, .frame_code = 32, .frame_pc = 104,
+		.code_filename = 104, .code_name = 112, .code_first_line = 40, .code_lines = 120,
+		STRINGS } },
+	{ .major = 3, .minor = 9, .facts = OLD_LINES, .at = {
+		.runtime_interpreters = 32, .runtime_holder = 568,
+		.interp_threads = 8, .interp_collecting = 816,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_native = 176,
+		.frame_previous = 24, .frame_code = 32, .frame_pc = 104,
+		.code_filename = 104, .code_name = 112, .code_first_line = 40, .code_lines = 120,
+		STRINGS } },
+	{ .major = 3, .minor = 10, .facts = OBJECTS | PYTHON_LINES_PAIRS | PYTHON_PC_IS_WORDS, .at = {
+		.runtime_interpreters = 32, .runtime_holder = 568,
+		.interp_threads = 8, .interp_collecting = 816,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_native = 176,
+		.frame_previous = 24, .frame_code = 32, .frame_pc = 96,
+		.code_filename = 104, .code_name = 112, .code_first_line = 40, .code_lines = 120,
+		STRINGS } },
+	{ .major = 3, .minor = 11, .facts = PYTHON_HAS_CFRAME, .at = {
+		.runtime_interpreters = 40, .runtime_holder = 576,
+		.interp_threads = 16, .interp_collecting = 848,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 56, .thread_native = 152,
+		.thread_tid = 160, .cframe_frame = 8,
+		.frame_previous = 48, .frame_code = 32, .frame_pc = 56, .frame_owner = 69,
+		.frame_entry = 68,
+		.code_filename = 112, .code_name = 120, .code_qualname = 128, .code_first_line = 72,
+		.code_lines = 136, .code_bytecode = 184, .code_begin = 168,
+		STRINGS } },
+	{ .major = 3, .minor = 12, .facts = PYTHON_HAS_CFRAME | PYTHON_HAS_SHIMS, .at = {
+		.runtime_interpreters = 40,
+		.interp_threads = 72, .interp_gil = 384, .interp_collecting = 312,
+		.gil_holder = 8, .gil_locked = 16,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 56, .thread_native = 136,
+		.thread_tid = 144,
+		.frame_previous = 8, .frame_pc = 56, .frame_owner = 70,
+		.code_filename = 112, .code_name = 120, .code_qualname = 128, .code_first_line = 68,
+		.code_lines = 136, .code_bytecode = 192, .code_begin = 176,
+		.string_length = 16, .string_hash = 24, .string_state = 32, .string_ascii = 40,
+		.string_compact = 56, .bytes_length = 16, .bytes_data = 32 } },
+};
+/* clang-format on */
+
+u32 *python_field_at(struct python_layout *at, enum python_field field)
+{
+	return &((u32 *)at)[field];
+}
+
+const char *python_field_name(enum python_field field)
+{
+	static const char *const names[] = {
+#define X(type, member) #type "." #member,
+		PYTHON_LAYOUT(X)
+#undef X
+	};
+
+	return field < PYTHON_FIELD_COUNT ? names[field] : "?";
+}
+
+bool python_versions_find(struct python_state *state)
+{
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		const struct version_row *row = &rows[i];
+		if (row->major != state->version >> 24 ||
+		    row->minor != (state->version >> 16 & 0xff))
+			continue;
+		state->at = row->at;
+		state->facts = row->facts;
+		state->string_kind_shift = KIND_SHIFT;
+		for (u32 field = 0; field < PYTHON_FIELD_COUNT; field++)
+			state->source[field] = *python_field_at(&state->at, field) ?
+						       PYTHON_FROM_TABLE :
+						       PYTHON_FROM_NOWHERE;
+		return true;
+	}
+	return false;
+}
+
+void python_versions_facts(struct python_state *state, bool free_threaded)
+{
+	bool tagged = (state->version >> 16 & 0xff) >= 14;
+
+	state->facts = PYTHON_HAS_SHIMS | (tagged ? PYTHON_CODE_IS_TAGGED : 0) |
+		       (free_threaded ? PYTHON_FREE_THREADED : 0);
+	/* Without a GIL "interned" is changed by several threads, and has a byte of its own. */
+	state->string_kind_shift = free_threaded && tagged ? KIND_SHIFT_BYTE : KIND_SHIFT;
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torn.py flat | nested | leaf | generators | recursion - call graphs that tear in the hands of a careless reader.
+
+They do nothing but call.  Before it begins, a forked child runs the same turn under a tracer and writes down
+every stack that exists, with lines: `legal`.
+"""
+import sys
+
+import truth
+
+ONE = [1]
+
+
+# ---- flat: three frames, two leaves ----
+
+def foo():
+    return ONE
+
+
+def bar():
+    return ONE
+
+
+def flat():
+    foo()
+    bar()
+
+
+# ---- nested: the same function under two callers ----
+
+def inner():
+    return ONE
+
+
+def left():
+    return inner()
+
+
+def right():
+    return inner()
+
+
+def nested():
+    left()
+    right()
+
+
+# ---- leaf: paths of different depth to one leaf ----
+
+def deep_3():
+    return inner()
+
+
+def deep_2():
+    return deep_3()
+
+
+def deep_1():
+    return deep_2()
+
+
+def leaf():
+    deep_1()
+    inner()
+
+
+# ---- generators: frames that live in objects ----
+
+def numbers(count):
+    for number in range(count):
+        yield number
+
+
+def squares(source):
+    for number in source:
+        yield inner_of(number)
+
+
+def inner_of(number):
+    return number * number
+
+
+def ping(source):
+    total = 0
+    for number in source:
+        total += pong(number)
+    return total
+
+
+def pong(number):
+    return number + 1
+
+
+def generators():
+    ping(squares(numbers(3)))
+    ping(numbers(2))
+
+
+# ---- recursion: 300 deep, by two functions that take turns ----
+
+DEPTH = 300
+
+
+def even(depth):
+    if depth:
+        return odd(depth - 1)
+    return bottom()
+
+
+def odd(depth):
+    if depth:
+        return even(depth - 1)
+    return bottom()
+
+
+def bottom():
+    return ONE
+
+
+def recursion():
+    even(DEPTH)
+    odd(DEPTH // 2)
+
+
+TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "recursion": recursion}
+
+
+def run(turn):
+    legal = truth.legal_in_child(turn, truth.label_of(turn.__code__))
+    root = truth.stack_of(sys._getframe(), "<module>")
+    root[-1][1] = run.__code__.co_firstlineno + 6
+    stop = truth.stop
+    truth.ready({"legal": legal, "root": root})
+    while not stop[0]: turn()  # on one line, where it always is
+    truth.finish()
+
+
+def main():
+    turn = TURNS[sys.argv[1]]
+    for _ in range(3):
+        turn()
+    run(turn)
+
+
+if __name__ == "__main__":
+    main()
