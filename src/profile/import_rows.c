@@ -102,7 +102,7 @@ u32 import_string(struct names *names, struct str *buffer, const char *text, siz
 {
 	size_t taken;
 
-	if (!memchr(text, '\\', length))
+	if (!length || !memchr(text, '\\', length))
 		return names_string(names, text, length);
 	str_clear(buffer);
 	for (size_t at = 0; at < length; at += taken) {

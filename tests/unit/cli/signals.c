@@ -214,6 +214,15 @@ static void on_a_terminal_with_a_command(void **state)
 	assert_int_equal(after_presses(3), 128 + SIGINT);
 }
 
+/* Whoever runs the tests may ignore what they are about: nohup does, and a shell for what it puts behind itself. */
+static void begin_like_a_terminal(void)
+{
+	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
+
+	for (u32 i = 0; i < COUNT_OF(numbers); i++)
+		signal(numbers[i], SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,5 +230,6 @@ int main(void)
 		cmocka_unit_test(with_a_command),
 		cmocka_unit_test(on_a_terminal_with_a_command),
 	};
+	begin_like_a_terminal();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
