@@ -41,7 +41,7 @@ def torn_never(run):
             yield holds(f"{kind} {rate} Hz: moving", True, f"{verdict.share(HELD):.2f} %", "printed")
 
 
-@row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python")
+@row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python", once=True)
 def torn_auto(run):
     samples = run.count(200_000, 20_000)
     for kind in KINDS:
