@@ -349,6 +349,8 @@ static u32 known_path(const struct calls *calls, u64 salt, const struct frame *f
 {
 	u64 path = 0;
 
+	if (standing && !root_is_plausible(calls, salt, &frames[count - 1]))
+		return 0;
 	for (u32 known = 0; known < standing; known++) {
 		u32 i = count - 1 - known;
 		path = path_key(salt, path, known ? &frames[i + 1] : NULL, &frames[i]);

@@ -23,13 +23,14 @@
 	X(gil, locked)        /* int */                                                          \
 	X(thread, next)                                                                          \
 	X(thread, interp)                                                                        \
-	X(thread, frame)  /* the innermost frame, or what leads to it: cframe */                 \
-	X(thread, native) /* pthread_t */                                                        \
-	X(thread, tid)    /* 3.11+ */                                                            \
-	X(thread, base)   /* leads to a frame outside of all others; 3.15 */                     \
-	X(thread, holds)  /* int: the GIL; 3.15 */                                               \
-	X(thread, wants)  /* int: the GIL; 3.15 */                                               \
-	X(cframe, frame)  /* 3.11, 3.12 */                                                       \
+	X(thread, frame)    /* the innermost frame, or what leads to it: cframe */               \
+	X(thread, native)   /* pthread_t */                                                      \
+	X(thread, tid)      /* 3.11+ */                                                          \
+	X(thread, base)     /* leads to a frame outside of all others; 3.15 */                   \
+	X(thread, holds)    /* int: the GIL; 3.15 */                                             \
+	X(thread, wants)    /* int: the GIL; 3.15 */                                             \
+	X(cframe, frame)    /* 3.11, 3.12 */                                                     \
+	X(cframe, previous) /* 3.11, 3.12 */                                                     \
 	X(frame, previous)                                                                       \
 	X(frame, code)                                                                           \
 	X(frame, pc)    /* the instruction, or an offset to it */                                \

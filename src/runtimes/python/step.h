@@ -191,14 +191,16 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 		walk->carrier = 0;
 	if (!mem_read(mem, thread + at->thread_frame, &walk->cursor, 8))
 		return STEP_FAULT;
-	if ((state->facts & PYTHON_HAS_CFRAME) && walk->cursor &&
-	    (!python_address_ok(walk->cursor) ||
-	     !mem_read(mem, walk->cursor + at->cframe_frame, &walk->cursor, 8)))
-		return STEP_FAULT;
+	if ((state->facts & PYTHON_HAS_CFRAME) && walk->cursor) {
+		walk->limit = walk->cursor;
+		if (!python_address_ok(walk->cursor) ||
+		    !mem_read(mem, walk->cursor + at->cframe_frame, &walk->cursor, 8))
+			return STEP_FAULT;
+	}
 	/* A constant of the thread. */
 	if (at->thread_base && !mem_peek(mem, thread + at->thread_base, &walk->limit, 8))
 		return STEP_FAULT;
-	if (!walk->cursor || walk->cursor == walk->limit)
+	if (!walk->cursor || (at->thread_base && walk->cursor == walk->limit))
 		return STEP_EMPTY;
 	return python_address_ok(walk->cursor) ? STEP_MORE : STEP_FAULT;
 }
@@ -330,7 +332,7 @@ PYTHON_WALKER bool python_is_entry(const struct mem *mem, const struct python_st
 /* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or anywhere. */
 PYTHON_WALKER enum step python_end(const struct python_state *state, const struct walk *walk)
 {
-	bool whole = walk->limit                       ? walk->cursor == walk->limit :
+	bool whole = state->at.thread_base             ? walk->cursor == walk->limit :
 		     (state->facts & PYTHON_HAS_SHIMS) ? walk->base == 1 :
 							 true;
 
@@ -357,13 +359,32 @@ PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python
 	return true;
 }
 
-/* The innermost is being made or cleared, and is left out.  It can be one only. */
-PYTHON_WALKER enum step python_leave_out(struct walk *walk)
+/* The innermost is being made or cleared, and is left out.  It can be one only.  A cframe is published before
+ * it leads to its frame: then the one outside of it does. */
+PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct python_state *state,
+					 struct walk *walk, u64 previous)
 {
+	u64 outer;
+
 	if (walk->flags & WALK_TOP_UNSET)
 		return STEP_FAULT;
 	walk->flags |= WALK_TOP_UNSET;
+	walk->cursor = previous;
+	if (!(state->facts & PYTHON_HAS_CFRAME))
+		return previous ? STEP_HIDDEN : STEP_FAULT;
+	if (!mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) ||
+	    !python_address_ok(outer) ||
+	    !mem_read(mem, outer + state->at.cframe_frame, &walk->cursor, 8))
+		return STEP_FAULT;
 	return STEP_HIDDEN;
+}
+
+/* Does it lead to code and to a caller? */
+PYTHON_WALKER bool python_frame_ok(const struct walk *walk, const struct python_frame *frame)
+{
+	return frame->previous != walk->cursor &&
+	       (!frame->previous || python_address_ok(frame->previous)) &&
+	       (frame->owner >= PYTHON_OWNED_BY_C || python_address_ok(frame->code));
 }
 
 /* One frame a call.  The first with a name is the leaf. */
@@ -373,20 +394,18 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	struct python_frame frame;
 	bool leaf = walk->depth == 0;
 
-	if (!walk->cursor || walk->cursor == walk->limit)
+	if (!walk->cursor || (state->at.thread_base && walk->cursor == walk->limit))
 		return python_end(state, walk);
 	out->at = walk->cursor;
-	if (!python_read_frame(mem, state, walk->cursor, leaf, &frame) ||
-	    frame.previous == walk->cursor ||
-	    (frame.previous && !python_address_ok(frame.previous)))
-		return STEP_FAULT;
+	bool ok = python_read_frame(mem, state, walk->cursor, leaf, &frame);
+	if (!ok || !python_frame_ok(walk, &frame))
+		return leaf ? python_leave_out(mem, state, walk, ok ? frame.previous : 0) :
+			      STEP_FAULT;
 	walk->cursor = frame.previous;
 	walk->base = frame.owner >= PYTHON_OWNED_BY_C;
 	if (walk->base)
 		return STEP_HIDDEN;
-	if (leaf && !python_address_ok(frame.code))
-		return python_leave_out(walk);
-	if (!python_address_ok(frame.code) || !python_own_pc(mem, state, &frame))
+	if (!python_own_pc(mem, state, &frame))
 		return STEP_FAULT;
 	if (leaf && !python_has_begun(mem, state, &frame))
 		return STEP_HIDDEN;

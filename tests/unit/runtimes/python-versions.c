@@ -30,6 +30,7 @@ static const struct {
 	{ "tstate.thread_id", PYTHON_thread_native },
 	{ "tstate.native_thread_id", PYTHON_thread_tid },
 	{ "cframe.current_frame", PYTHON_cframe_frame },
+	{ "cframe.previous", PYTHON_cframe_previous },
 	{ "frameobj.f_back", PYTHON_frame_previous },
 	{ "frameobj.f_code", PYTHON_frame_code },
 	{ "frameobj.f_lasti", PYTHON_frame_pc },
