@@ -40,6 +40,9 @@ enum walk_flags {
 	WALK_TOP_UNSURE =
 		1 << 3, /* frames are published before they are filled: even of a thread that
 				   * stands still the innermost may be a leftover of an earlier call */
+	WALK_LINKED =
+		1 << 4, /* frames are a list, and some outlive their calls (generators): each fits
+			       * its neighbours, and still they can be of two stacks */
 };
 
 /* After begin or step: is there a step to come? */

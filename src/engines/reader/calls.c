@@ -9,7 +9,7 @@
  *	triple    (outer, middle, inner)    how often
  *	site      (caller, place)           how often, and what it calls most often from there
  *	callee    (callee)                  how often
- *	path      (path of the caller, its place, callee)
+ *	path      (path of the caller, its place, callee)   of lists only
  *
  * Keys are 64-bit hashes with a secret seed and are not kept in full: one false match in 10^12
  * looks. */
@@ -162,7 +162,8 @@ static void learn_triple(struct calls *calls, u64 salt, const struct frame *oute
 	}
 }
 
-static void learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count, u32 times)
+static void learn(struct calls *calls, u64 salt, const struct frame *frames, u32 count, u32 times,
+		  bool linked)
 {
 	if (calls->seen.count >= CALLS_MAX) {
 		vec_clear(&calls->seen);
@@ -174,8 +175,10 @@ static void learn(struct calls *calls, u64 salt, const struct frame *frames, u32
 		const struct frame *caller = i + 1 < count ? &frames[i + 1] : NULL;
 		if (frames[i].kind == FRAME_MARK)
 			return;
-		path = path_key(salt, path, caller, &frames[i]);
-		sight(calls, path, times);
+		if (linked) {
+			path = path_key(salt, path, caller, &frames[i]);
+			sight(calls, path, times);
+		}
 		learn_pair(calls, salt, caller, &frames[i], times);
 		if (i)
 			learn_triple(calls, salt, caller, &frames[i], &frames[i - 1], times);
@@ -264,8 +267,6 @@ static bool root_is_plausible(const struct calls *calls, u64 salt, const struct 
 
 static bool is_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
 {
-	if (!root_is_plausible(calls, salt, &frames[count - 1]))
-		return false;
 	for (u32 i = count; i-- > 1;) {
 		const struct frame *outer = i + 1 < count ? &frames[i + 1] : NULL;
 		if (!middle_is_plausible(calls, salt, outer, &frames[i], &frames[i - 1]) ||
@@ -289,7 +290,11 @@ static enum calls_verdict judge(const struct calls *calls, u64 salt, const struc
 	if ((doubts & CALLS_DOUBT_LEAF) && count > 1 &&
 	    !leaf_is_plausible(calls, salt, &frames[1], &frames[0]))
 		return CALLS_LEFTOVER;
-	if ((doubts & CALLS_DOUBT_ALL) && !is_plausible(calls, salt, frames, count))
+	if (!(doubts & CALLS_DOUBT_ALL))
+		return CALLS_BELIEVED;
+	if ((doubts & CALLS_LINKED) && !root_is_plausible(calls, salt, &frames[count - 1]))
+		return CALLS_DOUBTED;
+	if (!is_plausible(calls, salt, frames, count))
 		return CALLS_DOUBTED;
 	return CALLS_BELIEVED;
 }
@@ -301,19 +306,19 @@ enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct fra
 		return CALLS_BELIEVED;
 	u64 hash = hash_of(salt, frames, count);
 	struct learned *learned = &calls->learned[hash % COUNT_OF(calls->learned)];
-	bool known = learned->hash == hash;
+	bool known = learned->hash == hash, doubted = doubts & ~(u32)CALLS_LINKED;
 	if (!known)
 		*learned = (struct learned){ .hash = hash };
-	if (known && !doubts)
+	if (known && !doubted)
 		return CALLS_BELIEVED;
 	u32 times = ++learned->uncounted;
 	if (learned->plausible >= SURE && times < DOZEN)
 		return CALLS_BELIEVED;
 	learned->uncounted = 0;
-	learn(calls, salt, frames, count, times);
+	learn(calls, salt, frames, count, times, doubts & CALLS_LINKED);
 	enum calls_verdict verdict = judge(calls, salt, frames, count, doubts);
 	/* what was not doubted is no sign that it need not be */
-	if (doubts)
+	if (doubted)
 		learned->plausible = verdict == CALLS_BELIEVED ? learned->plausible + times : 0;
 	return verdict;
 }
@@ -360,7 +365,7 @@ static u32 known_path(const struct calls *calls, u64 salt, const struct frame *f
 	return standing;
 }
 
-static u32 fitting(const struct calls *calls, u64 salt, enum calls_source source,
+u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
 		   struct frame *frames, u32 count)
 {
 	struct frame *outmost = NULL, *caller = NULL;
@@ -386,10 +391,12 @@ static u32 fitting(const struct calls *calls, u64 salt, enum calls_source source
 	return standing;
 }
 
-u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
-		   struct frame *frames, u32 count)
+u32 calls_standing_linked(const struct calls *calls, u64 salt, enum calls_source source,
+			  struct frame *frames, u32 count)
 {
-	return known_path(calls, salt, frames, count, fitting(calls, salt, source, frames, count));
+	u32 standing = calls_standing(calls, salt, source, frames, count);
+
+	return known_path(calls, salt, frames, count, standing);
 }
 
 void calls_fini(struct calls *calls)

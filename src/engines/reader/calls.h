@@ -6,8 +6,7 @@
  * Most of it is the stack.  What can be wrong is a pair: a caller has returned and another function
  * lies in its slot, above a leftover of its predecessor ("bob called map", which it never does).
  * So the walk of the first copy is believed from the root on, as long as each frame
- * has been seen between its two neighbours in a stack of this program that held, and all of them
- * together on the way to it.
+ * has been seen between its two neighbours in a stack of this program that held.
  *
  * A slot that was replaced meanwhile gives itself away: what it holds does not call what lies
  * under it.  If one function is known to be called by its caller and to call its callee,
@@ -23,6 +22,11 @@
  * same neighbours the right frame is seen a hundred times more often.  So for threads that
  * are known to be restless, what holds is counted, and a frame that is a fiftieth of what lies
  * between its neighbours, beside one that is nine tenths of it, is not believed.
+ *
+ * Where frames are a list (WALK_LINKED), one that outlives its call can be met again on another path, its
+ * neighbours too.  There all callers must have been seen together, and what usually has a caller is
+ * no root: the link was cut when it was read.  An array needs neither, and to ask for both would cost it
+ * the inner frames of every path that is seen for the first time.
  *
  * A VM may publish a frame before it fills it (WALK_TOP_UNSURE): then even a thread that is stopped can
  * have a whole frame of an earlier call for its leaf, one time in a thousand.  That one was really
@@ -60,6 +64,7 @@ struct calls {
 enum calls_doubts {
 	CALLS_DOUBT_LEAF = 1 << 0, /* the leaf may be a leftover */
 	CALLS_DOUBT_ALL = 1 << 1,  /* any frame may be wrong, and what was seen once or twice is */
+	CALLS_LINKED = 1 << 2,     /* no doubt by itself: frames are a list */
 };
 
 enum calls_verdict {
@@ -80,3 +85,6 @@ enum calls_source {
 };
 u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
 		   struct frame *frames, u32 count);
+/* The same where frames are a list: what stands of it was seen so as a whole. */
+u32 calls_standing_linked(const struct calls *calls, u64 salt, enum calls_source source,
+			  struct frame *frames, u32 count);

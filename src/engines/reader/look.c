@@ -113,15 +113,16 @@ static bool put_held(struct look *look, const struct walk *walk, enum step end,
 	return good;
 }
 
-static bool put_moving(struct look *look, const struct look_subject *subject, enum step end,
-		       struct look_result *result)
+static bool put_moving(struct look *look, const struct look_subject *subject,
+		       const struct walk *walk, enum step end, struct look_result *result)
 {
 	look_frames *first = &look->walked;
-	/* a walk that did not reach the root has no frame that is known to be outermost */
-	u32 standing = end == STEP_DONE ? calls_standing(&look->calls, subject->salt,
-							 subject->calls, first->at, first->count) :
-					  0;
+	u32 standing = 0;
 
+	/* a walk that did not reach the root has no frame that is known to be outermost */
+	if (end == STEP_DONE)
+		standing = (walk->flags & WALK_LINKED ? calls_standing_linked : calls_standing)(
+			&look->calls, subject->salt, subject->calls, first->at, first->count);
 	result->flags |= SAMPLE_MOVING;
 	return put_mark(&look->stack, MARK_MOVING) &&
 	       put(&look->stack, first->at + (first->count - standing), standing);
@@ -134,7 +135,7 @@ static u32 doubts_of(const struct look_subject *subject, const struct walk *walk
 	bool unsure = (walk->flags & (WALK_TOP_UNSURE | WALK_TOP_UNSET)) == WALK_TOP_UNSURE;
 
 	return (subject->restless && !subject->still ? CALLS_DOUBT_ALL : 0) |
-	       (unsure ? CALLS_DOUBT_LEAF : 0);
+	       (unsure ? CALLS_DOUBT_LEAF : 0) | (walk->flags & WALK_LINKED ? CALLS_LINKED : 0);
 }
 
 /* A leaf that does not belong there: what lies in its slot is of an earlier call. The rest held. */
@@ -181,7 +182,7 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	if (held)
 		good = put_held(look, &walk, end, result);
 	else
-		good = put_moving(look, subject, end, result);
+		good = put_moving(look, subject, &walk, end, result);
 	result->ran = plan_saw_motion(look->plan);
 	if (subject->still)
 		result->flags |= SAMPLE_PAUSED;

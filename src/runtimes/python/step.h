@@ -181,7 +181,7 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 	walk->cursor = walk->limit = walk->base = 0;
 	walk->generation = walk->carrier = 0;
 	walk->depth = 0;
-	walk->flags = 0;
+	walk->flags = WALK_LINKED;
 	if (!python_interp_of(mem, state, thread, &interp))
 		return STEP_FAULT;
 	if (python_holder(mem, state, interp) == thread)
