@@ -120,8 +120,11 @@ def torn_never(run):
     yield share_figure("total shares", ours, total_shares(truth), recording.independent)
 
     recording, truth = twin(run, "never", 1_000, run.count(20_000, 1_000), 1_000)
-    yield at_most("moving, methods of a ms", 100 * recording.quality["moving"] / max(recording.samples, 1), 1, " %",
-                  stats.poisson_bar(10_000, max(recording.samples, 1)) / 10_000)
+    # As long as a read takes, of each ms: where other work takes the CPU in the middle of one, it takes longer. So
+    # a rehearsal, which shares its machine, looks for what is several times too many.
+    most = 1 if run.full else 3
+    yield at_most("moving, methods of a ms", 100 * recording.quality["moving"] / max(recording.samples, 1), most, " %",
+                  stats.poisson_bar(10_000 * most, max(recording.samples, 1)) / 10_000)
 
 
 @row("torn-auto", "auto: >= 99 % complete, self shares within 2 points")

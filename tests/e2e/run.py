@@ -57,16 +57,24 @@ def say(row, interpreter, figure, bar, verdict):
 class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.missed = []  # (row, interpreter, figure): what the end says again
 
     def skip(self, row, interpreter, why):
         self.skipped += 1
         say(row, interpreter, "-", "-", f"skip: {why}")
+
+    def close(self):
+        """What failed, again, where a log that was cut still has it; then the counts."""
+        for row, interpreter, figure in self.missed:
+            print(f"FAILED {row} on {interpreter}: {figure.what}: {figure.value}, the bar: {figure.bar}")
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
 
     def figures(self, row, interpreter, figures, seconds):
         ok = all(figure.ok for figure in figures)
         for figure in figures:
             say(row, interpreter, f"{figure.what}: {figure.value}", figure.bar,
                 "ok" if figure.ok else "FAIL")
+        self.missed += [(row, interpreter, figure) for figure in figures if not figure.ok]
         self.passed += ok
         self.failed += not ok
         if seconds > 20:
@@ -137,7 +145,7 @@ def main():
         tally.failed += 1
     else:
         run_rows(given, there, tally)
-    print(f"{tally.passed} passed, {tally.failed} failed, {tally.skipped} skipped")
+    tally.close()
     return 1 if tally.failed else 0
 
 
