@@ -3,7 +3,8 @@
  *
  *	section   .PyRuntime, from 3.10 on: survives stripping
  *	symbol    _PyRuntime (3.7 on), exported; interp_head (2.7, 3.6), local
- *	scan      of all words in the image's writable pages: one that closes, or a table's cookie
+ *	scan      of all words in the image's writable pages: to 3.6 one that closes; where even the section
+ *	          headers were taken away, the cookie of the table that 3.13 and later have
  *
  * The judge is the closure: interpreters -> interpreter -> its first thread -> back to the interpreter.  It
  * refuses what is mapped but not alive: a second mapping of the same file, made for something else, has a
@@ -15,6 +16,7 @@
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
 #include "runtimes/python/versions.h"
+#include "target/loaded.h"
 #include "target/target.h"
 
 #include <ctype.h>
@@ -23,18 +25,10 @@
 #include <string.h>
 
 enum {
-	CHUNK_BYTES = 16 << 10,    /* on the stack of whoever attaches */
-	SCAN_BYTES_MAX = 64 << 20, /* of writable pages */
+	CHUNK_BYTES = 16 << 10, /* on the stack of whoever attaches */
 	RODATA_MAX = 64 << 20,
 	VERSION_CHARS = 16,
 	SCAN_THREADS = 16, /* one of so many runs code */
-};
-
-struct place {
-	const struct target *target;
-	const struct image *image;
-	const struct mem *mem;
-	u64 bias;
 };
 
 /* ---- the judge ----------------------------------------------------------------------------- */
@@ -60,7 +54,7 @@ static enum closure close_interpreters(const struct mem *mem, const struct pytho
 									       CLOSURE_NONE;
 }
 
-static bool accept(const struct place *place, struct python_state *state, u64 head, u8 source,
+static bool accept(const struct loaded *place, struct python_state *state, u64 head, u8 source,
 		   struct err *err)
 {
 	switch (close_interpreters(place->mem, state, head)) {
@@ -91,22 +85,11 @@ static u32 version_of(const char text[VERSION_CHARS])
 	return (u32)major << 24 | (u32)minor << 16 | (u32)micro << 8 | 0xf0;
 }
 
-static bool symbol_address(const struct place *place, const char *name, u64 *addr)
-{
-	struct image_symbol symbol;
-
-	if (!image_symbol_named(place->image, name, &symbol) || !symbol.section ||
-	    symbol.type == STT_TLS)
-		return false;
-	*addr = place->bias + symbol.value;
-	return true;
-}
-
 typedef bool version_fn(void *arg, u32 version);
 
 /* Each string of the read-only data that ends in a version: linkers let a string be the end of another.  Up to
  * 3.10 nothing says which of them is Python's, but the closure does. */
-static bool each_version_string(const struct place *place, version_fn *fn, void *arg)
+static bool each_version_string(const struct loaded *place, version_fn *fn, void *arg)
 {
 	struct image_section section;
 	char bytes[CHUNK_BYTES + VERSION_CHARS];
@@ -137,14 +120,14 @@ static bool each_version_string(const struct place *place, version_fn *fn, void 
 /* ---- the runtime --------------------------------------------------------------------------- */
 
 struct attempt {
-	const struct place *place;
+	const struct loaded *place;
 	struct python_state *state;
 	u64 runtime; /* 0: none: the variable is looked for */
 	u8 source;
 	struct err *err;
 };
 
-static bool find_variable(const struct place *place, struct python_state *state, struct err *err);
+static bool find_variable(const struct loaded *place, struct python_state *state, struct err *err);
 
 /* Is it this version? */
 static bool try_version(void *arg, u32 version)
@@ -165,7 +148,7 @@ static bool try_version(void *arg, u32 version)
 }
 
 /* The runtime is at `runtime`, if that is one. */
-static bool try_runtime(const struct place *place, struct python_state *state, u64 runtime,
+static bool try_runtime(const struct loaded *place, struct python_state *state, u64 runtime,
 			u8 source, struct err *err)
 {
 	struct attempt attempt = { place, state, runtime, source, err };
@@ -179,47 +162,12 @@ static bool try_runtime(const struct place *place, struct python_state *state, u
 		return python_offsets_read(place->mem, runtime, state, err) &&
 		       accept(place, state, runtime + state->at.runtime_interpreters, source, err);
 	}
-	if (symbol_address(place, "Py_Version", &addr) && mem_peek(place->mem, addr, &version, 4))
+	if (loaded_symbol(place, "Py_Version", &addr) && mem_peek(place->mem, addr, &version, 4))
 		return try_version(&attempt, version);
 	return each_version_string(place, try_version, &attempt);
 }
 
 /* ---- the variable, to 3.6 ------------------------------------------------------------------ */
-
-/* Called for each word of the image's writable pages. True ends the scan. */
-typedef bool word_fn(const struct place *place, struct python_state *state, u64 addr, u64 word);
-
-static bool scan_segment(const struct place *place, struct python_state *state,
-			 const struct image_segment *segment, word_fn *fn)
-{
-	u64 words[CHUNK_BYTES / 8];
-	u64 at = (place->bias + segment->address + 7) & ~7ull;
-	u64 end = place->bias + segment->address + segment->memory_size;
-
-	if (segment->memory_size > SCAN_BYTES_MAX)
-		end = at + SCAN_BYTES_MAX;
-	while (at + 8 <= end) {
-		u64 length = end - at < CHUNK_BYTES ? (end - at) & ~7ull : CHUNK_BYTES;
-		if (!mem_peek(place->mem, at, words, (u32)length))
-			return false;
-		for (u32 i = 0; i < length / 8; i++)
-			if (fn(place, state, at + i * 8ull, words[i]))
-				return true;
-		at += length;
-	}
-	return false;
-}
-
-static bool scan(const struct place *place, struct python_state *state, word_fn *fn)
-{
-	struct image_segment segment;
-
-	for (u32 i = 0; i < image_segment_count(place->image); i++)
-		if (image_segment(place->image, i, &segment) && segment.type == PT_LOAD &&
-		    (segment.flags & PF_W) && scan_segment(place, state, &segment, fn))
-			return true;
-	return false;
-}
 
 /* Does the thread run a frame whose code has a name? */
 static bool has_named_frame(const struct mem *mem, const struct python_state *state, u64 thread)
@@ -238,13 +186,14 @@ static bool has_named_frame(const struct mem *mem, const struct python_state *st
 }
 
 /* A list of two also leads back to where it began: what is found by scanning must run code, too. */
-static bool word_is_interpreter(const struct place *place, struct python_state *state, u64 addr,
-				u64 word)
+static bool word_is_interpreter(const struct loaded *place, void *state_, u64 addr,
+				const u64 word[3])
 {
+	struct python_state *state = state_;
 	struct vm_thread thread;
 	u64 where = 0;
 
-	if (!python_address_ok(word) || !target_mapping_at(place->target, word) ||
+	if (!python_address_ok(word[2]) || !target_mapping_at(place->target, word[2]) ||
 	    close_interpreters(place->mem, state, addr) != CLOSURE_HOLDS)
 		return false;
 	state->interpreters = addr;
@@ -258,22 +207,22 @@ static bool word_is_interpreter(const struct place *place, struct python_state *
 	return false;
 }
 
-static bool find_variable(const struct place *place, struct python_state *state, struct err *err)
+static bool find_variable(const struct loaded *place, struct python_state *state, struct err *err)
 {
 	u64 head;
 
-	if (symbol_address(place, "_PyThreadState_Current", &head))
+	if (loaded_symbol(place, "_PyThreadState_Current", &head))
 		state->holder = head;
-	if (symbol_address(place, "interp_head", &head))
+	if (loaded_symbol(place, "interp_head", &head))
 		return accept(place, state, head, PYTHON_FROM_SYMBOL, err);
-	return scan(place, state, word_is_interpreter) ||
+	return loaded_scan(place, word_is_interpreter, state) ||
 	       err_set(err, ERR_NOT_READY, "%s: no interpreter with a thread found",
 		       image_name(place->image));
 }
 
 /* ---- the answer ---------------------------------------------------------------------------- */
 
-/* What each Python exports, whatever its version. */
+/* What each Python exports, whatever its version; an image without section headers may be one. */
 static bool is_python(const struct image *image)
 {
 	static const char *const names[] = { "_PyRuntime", "PyEval_EvalFrameEx", "Py_BytesMain",
@@ -281,7 +230,7 @@ static bool is_python(const struct image *image)
 	struct image_section section;
 	struct image_symbol symbol;
 
-	if (image_section_named(image, ".PyRuntime", &section))
+	if (image_section_named(image, ".PyRuntime", &section) || !image_section_count(image))
 		return true;
 	for (u32 i = 0; i < COUNT_OF(names); i++)
 		if (image_symbol_named(image, names[i], &symbol) && symbol.section)
@@ -289,7 +238,18 @@ static bool is_python(const struct image *image)
 	return false;
 }
 
-static bool discover_at(const struct place *place, struct python_state *state, struct err *err)
+/* Is this where a table begins? */
+static bool word_is_cookie(const struct loaded *place, void *state_, u64 addr, const u64 word[3])
+{
+	struct python_state *state = state_;
+	bool free_threaded;
+
+	state->runtime = addr;
+	return word[2] == PYTHON_COOKIE &&
+	       python_offsets_version(place->mem, addr, &state->version, &free_threaded);
+}
+
+static bool discover_at(const struct loaded *place, struct python_state *state, struct err *err)
 {
 	struct image_section section;
 	struct attempt attempt = { place, state, 0, PYTHON_FROM_MEMORY, err };
@@ -299,15 +259,17 @@ static bool discover_at(const struct place *place, struct python_state *state, s
 	if (image_section_named(place->image, ".PyRuntime", &section) && section.address)
 		return try_runtime(place, state, place->bias + section.address, PYTHON_FROM_SECTION,
 				   err);
-	if (symbol_address(place, "_PyRuntime", &runtime))
+	if (loaded_symbol(place, "_PyRuntime", &runtime))
 		return try_runtime(place, state, runtime, PYTHON_FROM_SYMBOL, err);
+	if (!image_section_count(place->image) && loaded_scan(place, word_is_cookie, state))
+		return try_runtime(place, state, state->runtime, PYTHON_FROM_MEMORY, err);
 	return each_version_string(place, try_version, &attempt);
 }
 
 bool python_discover(const struct target *target, const struct image *image,
 		     struct python_state *state, struct err *err)
 {
-	struct place place = { .target = target, .image = image, .mem = &target->mem.mem };
+	struct loaded place = { .target = target, .image = image, .mem = &target->mem.mem };
 	struct err why = { 0 };
 
 	if (!is_python(image))

@@ -7,6 +7,6 @@
 struct image;
 struct target;
 
-/* Fills all of `state`, but for what calibrate.c adds. ERR_NOT_MINE, ERR_NOT_READY as attach. */
+/* Fills all of `state` but where tids are. ERR_NOT_MINE, ERR_NOT_READY as attach. */
 bool python_discover(const struct target *target, const struct image *image,
 		     struct python_state *state, struct err *err);

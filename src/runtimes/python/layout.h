@@ -27,7 +27,6 @@
 	X(thread, native)   /* pthread_t */                                                      \
 	X(thread, tid)      /* 3.11+ */                                                          \
 	X(thread, base)     /* leads to a frame outside of all others; 3.15 */                   \
-	X(thread, holds)    /* int: the GIL; 3.15 */                                             \
 	X(thread, wants)    /* int: the GIL; 3.15 */                                             \
 	X(cframe, frame)    /* 3.11, 3.12 */                                                     \
 	X(cframe, previous) /* 3.11, 3.12 */                                                     \
@@ -92,16 +91,13 @@ enum python_facts {
 
 /* Where a number came from. */
 enum python_source {
-	PYTHON_FROM_NOWHERE,   /* not known: what needs it is left out */
-	PYTHON_FROM_TABLE,     /* versions.c, for exactly this version */
-	PYTHON_FROM_NEIGHBOUR, /* versions.c, for the nearest version */
-	PYTHON_FROM_PROCESS,   /* _Py_DebugOffsets of the process */
-	PYTHON_FROM_SECTION,   /* .PyRuntime */
-	PYTHON_FROM_SYMBOL,    /* the image's symbol table */
-	PYTHON_FROM_MEMORY,    /* found by a closure in the live process */
+	PYTHON_FROM_NOWHERE, /* not known: what needs it is left out */
+	PYTHON_FROM_TABLE,   /* versions.c, for exactly this version */
+	PYTHON_FROM_PROCESS, /* _Py_DebugOffsets of the process */
+	PYTHON_FROM_SECTION, /* .PyRuntime */
+	PYTHON_FROM_SYMBOL,  /* the image's symbol table */
+	PYTHON_FROM_MEMORY,  /* found by a closure in the live process */
 };
-
-enum { PYTHON_INTERPRETERS_MAX = 256 };
 
 /* Plain data, copied as it is to forked children and into BPF maps. */
 struct python_state {

@@ -6,8 +6,6 @@
  * releases do not, which are refused (Include/internal/pycore_debug_offsets.h of each). */
 #include "runtimes/python/offsets.h"
 
-#include <string.h>
-
 enum {
 	FIELDS_MAX = 128,
 	FIRST_FIELD = 8, /* behind the cookie */
@@ -17,8 +15,6 @@ enum {
 	STRING_HASH = 8,     /* behind the length */
 	STRING_COMPACT = 16, /* a PyCompactUnicodeObject has two words more than a PyASCIIObject */
 };
-
-static const char cookie[8] = { 'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y' };
 
 /* Numbers that have to be put together. */
 enum part { INTERP_GC, GC_COLLECTING, INTERP_OWN_GIL, PART_COUNT };
@@ -64,7 +60,7 @@ static const struct table_row rows[] = {
 		[PYTHON_gil_locked] = 17, [PYTHON_gil_holder] = 18, [PYTHON_interp_generation] = 19,
 		[PYTHON_thread_next] = 23, [PYTHON_thread_interp] = 24, [PYTHON_thread_frame] = 25,
 		[PYTHON_thread_base] = 26, [PYTHON_thread_native] = 29, [PYTHON_thread_tid] = 30,
-		[PYTHON_thread_holds] = 33, [PYTHON_thread_wants] = 34,
+		[PYTHON_thread_wants] = 34,
 		[PYTHON_frame_previous] = 39, [PYTHON_frame_code] = 40, [PYTHON_frame_pc] = 41,
 		[PYTHON_frame_owner] = 43, [PYTHON_frame_tlbc] = 45,
 		[PYTHON_code_filename] = 47, [PYTHON_code_name] = 48, [PYTHON_code_qualname] = 49,
@@ -80,13 +76,11 @@ static const struct table_row rows[] = {
 bool python_offsets_version(const struct mem *mem, u64 runtime, u32 *version, bool *free_threaded)
 {
 	struct {
-		char cookie[8];
-		u64 version, free_threaded;
+		u64 cookie, version, free_threaded;
 	} head;
 
-	if (!mem_peek(mem, runtime, &head, sizeof head) ||
-	    memcmp(head.cookie, cookie, sizeof cookie) != 0 || head.version >> 32 ||
-	    head.free_threaded > 1)
+	if (!mem_peek(mem, runtime, &head, sizeof head) || head.cookie != PYTHON_COOKIE ||
+	    head.version >> 32 || head.free_threaded > 1)
 		return false;
 	*version = (u32)head.version;
 	*free_threaded = head.free_threaded;

@@ -5,6 +5,9 @@
 #include "mem/mem.h"
 #include "runtimes/python/layout.h"
 
+/* The word that such a table begins with: "xdebugpy". */
+#define PYTHON_COOKIE 0x7970677562656478ull
+
 /* Is there such a table at `runtime`? Its version then. */
 bool python_offsets_version(const struct mem *mem, u64 runtime, u32 *version, bool *free_threaded);
 /* Fills state->at and state->source.  False, and why: the table is of a version that sonde does not know, or

@@ -58,7 +58,6 @@ static const char *source_text(u8 source)
 	static const char *const texts[] = {
 		[PYTHON_FROM_NOWHERE] = "not known",
 		[PYTHON_FROM_TABLE] = "table",
-		[PYTHON_FROM_NEIGHBOUR] = "table of the nearest version",
 		[PYTHON_FROM_PROCESS] = "said by the process",
 		[PYTHON_FROM_SECTION] = "section .PyRuntime",
 		[PYTHON_FROM_SYMBOL] = "symbol",

@@ -16,32 +16,18 @@
 #include "runtimes/ruby/decode.h"
 #include "runtimes/ruby/step.h"
 #include "runtimes/ruby/symbols.h"
+#include "target/loaded.h"
 #include "target/target.h"
 
 #include <elf.h>
 #include <string.h>
 
-enum {
-	CHUNK_BYTES = 16 << 10,    /* on the stack of whoever attaches */
-	SCAN_BYTES_MAX = 64 << 20, /* of writable pages; libruby has 0.4 MB */
-	PROBE_BYTES = 32,
-};
+enum { PROBE_BYTES = 32 };
 
 /* ---- the image ----------------------------------------------------------------------------- */
 
-bool ruby_place_symbol(const struct ruby_place *place, const char *name, u64 *addr)
-{
-	struct image_symbol symbol;
-
-	if (!image_symbol_named(place->image, name, &symbol) || !symbol.section ||
-	    symbol.type == STT_TLS)
-		return false;
-	*addr = place->bias + symbol.value;
-	return true;
-}
-
 /* Is this where the image's bytes are? Code is the same wherever it is mapped. */
-static bool bytes_match(const struct ruby_place *place, u64 linked)
+static bool bytes_match(const struct loaded *place, u64 linked)
 {
 	u8 file[PROBE_BYTES], live[PROBE_BYTES];
 
@@ -50,15 +36,15 @@ static bool bytes_match(const struct ruby_place *place, u64 linked)
 	       !memcmp(file, live, sizeof file);
 }
 
-bool ruby_place_find(const struct target *target, const struct image *image,
-		     struct ruby_place *place, struct err *err)
+bool ruby_find_image(const struct target *target, const struct image *image, struct loaded *place,
+		     struct err *err)
 {
 	struct image_symbol version, code;
 
 	if (!image_symbol_named(image, "ruby_version", &version) ||
 	    !image_symbol_named(image, "rb_gc_count", &code) || !version.section || !code.section)
 		return err_set(err, ERR_NOT_MINE, "%s: not a Ruby", image_name(image));
-	*place = (struct ruby_place){ .target = target, .image = image, .mem = &target->mem.mem };
+	*place = (struct loaded){ .target = target, .image = image, .mem = &target->mem.mem };
 	for (u32 i = 0; i < target->maps.all.count; i++) {
 		const struct mapping *mapping = &target->maps.all.at[i];
 		if (mapping->executable && target_load_bias(target, mapping, image, &place->bias) &&
@@ -71,12 +57,12 @@ bool ruby_place_find(const struct target *target, const struct image *image,
 
 /* ---- what small functions say -------------------------------------------------------------- */
 
-static bool read_code(const struct ruby_place *place, const char *name, struct ruby_code *code)
+static bool read_code(const struct loaded *place, const char *name, struct ruby_code *code)
 {
 	u64 addr;
 
 	*code = (struct ruby_code){ 0 };
-	return image_machine(place->image) == EM_X86_64 && ruby_place_symbol(place, name, &addr) &&
+	return image_machine(place->image) == EM_X86_64 && loaded_symbol(place, name, &addr) &&
 	       ruby_code_read(place->mem, addr, code);
 }
 
@@ -86,7 +72,7 @@ static void note(struct ruby_state *state, enum ruby_field field, u64 value)
 	state->source[field] = RUBY_FROM_CODE;
 }
 
-void ruby_decode_numbers(const struct ruby_place *place, struct ruby_state *state)
+void ruby_decode_numbers(const struct loaded *place, struct ruby_state *state)
 {
 	struct ruby_code code;
 
@@ -111,7 +97,7 @@ void ruby_decode_numbers(const struct ruby_place *place, struct ruby_state *stat
 }
 
 /* The VM pointer's own address: where the load before the one of objspace reads. */
-static bool vm_variable_by_code(const struct ruby_place *place, const char *name, u64 *variable)
+static bool vm_variable_by_code(const struct loaded *place, const char *name, u64 *variable)
 {
 	struct ruby_code code;
 
@@ -121,49 +107,9 @@ static bool vm_variable_by_code(const struct ruby_place *place, const char *name
 
 /* ---- the scan ------------------------------------------------------------------------------ */
 
-/* Called for each word of the image's writable pages, relocated data and .bss alike, with the two
- * words before it. True ends the scan. */
-typedef bool word_fn(const struct ruby_place *place, struct ruby_state *state, u64 addr,
-		     const u64 word[3]);
-
-static bool scan_segment(const struct ruby_place *place, struct ruby_state *state,
-			 const struct image_segment *segment, word_fn *fn)
-{
-	u64 words[CHUNK_BYTES / 8 + 2] = { 0 };
-	u64 at = (place->bias + segment->address + 7) & ~7ull;
-	u64 end = place->bias + segment->address + segment->memory_size;
-
-	if (segment->memory_size > SCAN_BYTES_MAX)
-		end = at + SCAN_BYTES_MAX;
-	while (at + 8 <= end) {
-		u64 length = end - at < CHUNK_BYTES ? (end - at) & ~7ull : CHUNK_BYTES;
-		u32 count = (u32)length / 8;
-		if (!mem_peek(place->mem, at, words + 2, (u32)length))
-			return false;
-		for (u32 i = 0; i < count; i++)
-			if (fn(place, state, at + i * 8ull, words + i))
-				return true;
-		words[0] = words[count];
-		words[1] = words[count + 1];
-		at += length;
-	}
-	return false;
-}
-
-static bool scan(const struct ruby_place *place, struct ruby_state *state, word_fn *fn)
-{
-	struct image_segment segment;
-
-	for (u32 i = 0; i < image_segment_count(place->image); i++)
-		if (image_segment(place->image, i, &segment) && segment.type == PT_LOAD &&
-		    (segment.flags & PF_W) && scan_segment(place, state, &segment, fn))
-			return true;
-	return false;
-}
-
 /* Objects live in writable memory: most words of .data.rel.ro lead to code or constants.  What is
  * mapped nowhere may have been mapped since the maps were read. */
-static bool may_be_object(const struct ruby_place *place, u64 addr)
+static bool may_be_object(const struct loaded *place, u64 addr)
 {
 	const struct mapping *mapping;
 
@@ -173,9 +119,10 @@ static bool may_be_object(const struct ruby_place *place, u64 addr)
 	return !mapping || mapping->writable;
 }
 
-static bool word_is_vm(const struct ruby_place *place, struct ruby_state *state, u64 addr,
-		       const u64 word[3])
+static bool word_is_vm(const struct loaded *place, void *state_, u64 addr, const u64 word[3])
 {
+	struct ruby_state *state = state_;
+
 	if (word[2] == word[1] || !may_be_object(place, word[2]) ||
 	    !ruby_close_vm(place->mem, state, word[2]))
 		return false;
@@ -184,9 +131,10 @@ static bool word_is_vm(const struct ruby_place *place, struct ruby_state *state,
 }
 
 /* rb_symbols_t: {u32 last_id, st_table *, VALUE ids}. */
-static bool word_is_ids(const struct ruby_place *place, struct ruby_state *state, u64 addr,
-			const u64 word[3])
+static bool word_is_ids(const struct loaded *place, void *state_, u64 addr, const u64 word[3])
 {
+	struct ruby_state *state = state_;
+
 	if (word[0] <= state->at.id_last_operator || word[0] > UINT32_MAX ||
 	    !ruby_address_ok(word[1]) || !may_be_object(place, word[2]) ||
 	    !ruby_ids_hold(place->mem, state, addr))
@@ -197,7 +145,7 @@ static bool word_is_ids(const struct ruby_place *place, struct ruby_state *state
 
 /* ---- the answers --------------------------------------------------------------------------- */
 
-static bool try_variable(const struct ruby_place *place, struct ruby_state *state, u64 variable,
+static bool try_variable(const struct loaded *place, struct ruby_state *state, u64 variable,
 			 enum ruby_source source)
 {
 	u64 vm;
@@ -209,22 +157,21 @@ static bool try_variable(const struct ruby_place *place, struct ruby_state *stat
 	return true;
 }
 
-bool ruby_find_vm(const struct ruby_place *place, struct ruby_state *state, u32 ways,
-		  struct err *err)
+bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways, struct err *err)
 {
 	static const char *const names[] = { "ruby_current_vm_ptr", "ruby_current_vm" };
 	static const char *const getters[] = { "rb_during_gc", "rb_gc_count" };
 	u64 variable;
 
 	for (u32 i = 0; i < COUNT_OF(names) && (ways & RUBY_BY_SYMBOL); i++)
-		if (ruby_place_symbol(place, names[i], &variable) &&
+		if (loaded_symbol(place, names[i], &variable) &&
 		    try_variable(place, state, variable, RUBY_FROM_SYMBOL))
 			return true;
 	for (u32 i = 0; i < COUNT_OF(getters) && (ways & RUBY_BY_CODE); i++)
 		if (vm_variable_by_code(place, getters[i], &variable) &&
 		    try_variable(place, state, variable, RUBY_FROM_CODE))
 			return true;
-	if ((ways & RUBY_BY_SCAN) && scan(place, state, word_is_vm)) {
+	if ((ways & RUBY_BY_SCAN) && loaded_scan(place, word_is_vm, state)) {
 		state->vm_source = RUBY_FROM_MEMORY;
 		return true;
 	}
@@ -232,20 +179,20 @@ bool ruby_find_vm(const struct ruby_place *place, struct ruby_state *state, u32 
 		       image_name(place->image));
 }
 
-bool ruby_find_ids(const struct ruby_place *place, struct ruby_state *state, u32 ways)
+bool ruby_find_ids(const struct loaded *place, struct ruby_state *state, u32 ways)
 {
 	static const char *const names[] = { "ruby_global_symbols", "global_symbols" };
 	u64 symbols;
 
 	for (u32 i = 0; i < COUNT_OF(names) && (ways & RUBY_BY_SYMBOL); i++) {
-		if (!ruby_place_symbol(place, names[i], &symbols) ||
+		if (!loaded_symbol(place, names[i], &symbols) ||
 		    !ruby_ids_hold(place->mem, state, symbols + RUBY_SYMBOLS_IDS))
 			continue;
 		state->ids = symbols + RUBY_SYMBOLS_IDS;
 		state->ids_source = RUBY_FROM_SYMBOL;
 		return true;
 	}
-	if ((ways & RUBY_BY_SCAN) && scan(place, state, word_is_ids)) {
+	if ((ways & RUBY_BY_SCAN) && loaded_scan(place, word_is_ids, state)) {
 		state->ids_source = RUBY_FROM_MEMORY;
 		return true;
 	}

@@ -13,6 +13,7 @@
 #include "runtimes/ruby/names.h"
 #include "runtimes/ruby/step.h"
 #include "runtimes/runtime.h"
+#include "target/loaded.h"
 #include "target/target.h"
 
 #include <stdio.h>
@@ -23,13 +24,13 @@ _Static_assert(sizeof(struct ruby_state) <= RUNTIME_STATE_MAX, "a state crosses 
 /* ---- attach -------------------------------------------------------------------------------- */
 
 /* "3.3.13": read where it runs, so that the file need not be the one that was loaded. */
-static bool read_version(const struct ruby_place *place, struct ruby_state *state, struct err *err)
+static bool read_version(const struct loaded *place, struct ruby_state *state, struct err *err)
 {
 	unsigned major, minor, patch;
 	char text[16] = { 0 };
 	u64 addr;
 
-	if (!ruby_place_symbol(place, "ruby_version", &addr) ||
+	if (!loaded_symbol(place, "ruby_version", &addr) ||
 	    !mem_peek(place->mem, addr, text, sizeof text - 1) ||
 	    sscanf(text, "%3u.%3u.%3u", &major, &minor, &patch) != 3)
 		return err_set(err, ERR_NOT_READY, "%s: ruby_version is not readable",
@@ -43,10 +44,10 @@ static bool read_version(const struct ruby_place *place, struct ruby_state *stat
 bool ruby_attach_by(const struct target *target, const struct image *image, u32 ways,
 		    struct ruby_state *state, struct err *err)
 {
-	struct ruby_place place;
+	struct loaded place;
 
 	memset(state, 0, sizeof *state);
-	if (!ruby_place_find(target, image, &place, err) || !read_version(&place, state, err))
+	if (!ruby_find_image(target, image, &place, err) || !read_version(&place, state, err))
 		return false;
 	enum ruby_match match = ruby_versions_find(state);
 	if (match == RUBY_MATCH_NONE)
