@@ -26,9 +26,7 @@ def impossible(kind, verdict, what=IMPOSSIBLE):
     return Figure(said, verdict.counts[what], "= 0", verdict.counts[what] == 0)
 
 
-# One stack in some thousands of generators is still cut where a link was being changed: until that is mended,
-# `./dev prove` says so, and not each rehearsal by chance.
-@row("py-torn-never", "never: 0 impossible stacks, every attempt yields a sample", language="python", full_only=True)
+@row("py-torn-never", "never: 0 impossible stacks, every attempt yields a sample", language="python")
 def torn_never(run):
     samples = run.count(100_000, 2_000)
     for kind in KINDS:
@@ -43,7 +41,7 @@ def torn_never(run):
             yield holds(f"{kind} {rate} Hz: moving", True, f"{verdict.share(HELD):.2f} %", "printed")
 
 
-@row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python", full_only=True)
+@row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python")
 def torn_auto(run):
     samples = run.count(200_000, 20_000)
     for kind in KINDS:

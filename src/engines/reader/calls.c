@@ -235,15 +235,15 @@ static bool place_is_common(const struct calls *calls, u64 salt, const struct ca
 	return placed && placed->count * 4 >= pair->count;
 }
 
-/* Does the caller call the leaf from where it stands, or is that a leftover? Then the place nearly always
- * calls something else, and the leaf is nearly always called from elsewhere: the shares that this call
+/* Does the caller call this from where it stands, or is that a leftover? Then the place nearly always
+ * calls something else, and this is nearly always called from elsewhere: the shares that this call
  * has of both make a hundredth.  What was not learned is not rare. */
-static bool leaf_is_plausible(const struct calls *calls, u64 salt, const struct frame *caller,
-			      const struct frame *leaf)
+static bool call_is_plausible(const struct calls *calls, u64 salt, const struct frame *caller,
+			      const struct frame *inner)
 {
-	const struct call *placed = find(calls, salt, PLACED, caller, NULL, leaf);
+	const struct call *placed = find(calls, salt, PLACED, caller, NULL, inner);
 	const struct call *site = find(calls, salt, SITE, caller, NULL, NULL);
-	const struct call *callee = find(calls, salt, CALLEE, NULL, NULL, leaf);
+	const struct call *callee = find(calls, salt, CALLEE, NULL, NULL, inner);
 
 	if (!placed || !site || !callee || site->count < SIGHTINGS_MIN)
 		return true;
@@ -265,12 +265,24 @@ static bool root_is_plausible(const struct calls *calls, u64 salt, const struct 
 	       (callee->count < SIGHTINGS_MIN || first->count * ROOTS >= callee->count);
 }
 
-static bool is_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count)
+/* Frames of a list lie side by side and are read as one: a caller's place and the callee in its slot can be of
+ * two calls in every copy, one time in 40. */
+static bool is_seen_from_here(const struct calls *calls, u64 salt, const struct frame *caller,
+			      const struct frame *callee)
+{
+	const struct call *placed = find(calls, salt, PLACED, caller, NULL, callee);
+
+	return placed && placed->count > TWICE && call_is_plausible(calls, salt, caller, callee);
+}
+
+static bool is_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count,
+			 bool linked)
 {
 	for (u32 i = count; i-- > 1;) {
 		const struct frame *outer = i + 1 < count ? &frames[i + 1] : NULL;
 		if (!middle_is_plausible(calls, salt, outer, &frames[i], &frames[i - 1]) ||
-		    !place_is_plausible(calls, salt, &frames[i], &frames[i - 1]))
+		    !place_is_plausible(calls, salt, &frames[i], &frames[i - 1]) ||
+		    (linked && !is_seen_from_here(calls, salt, &frames[i], &frames[i - 1])))
 			return false;
 	}
 	return true;
@@ -288,13 +300,13 @@ static enum calls_verdict judge(const struct calls *calls, u64 salt, const struc
 				u32 count, u32 doubts)
 {
 	if ((doubts & CALLS_DOUBT_LEAF) && count > 1 &&
-	    !leaf_is_plausible(calls, salt, &frames[1], &frames[0]))
+	    !call_is_plausible(calls, salt, &frames[1], &frames[0]))
 		return CALLS_LEFTOVER;
 	if (!(doubts & CALLS_DOUBT_ALL))
 		return CALLS_BELIEVED;
 	if ((doubts & CALLS_LINKED) && !root_is_plausible(calls, salt, &frames[count - 1]))
 		return CALLS_DOUBTED;
-	if (!is_plausible(calls, salt, frames, count))
+	if (!is_plausible(calls, salt, frames, count, doubts & CALLS_LINKED))
 		return CALLS_DOUBTED;
 	return CALLS_BELIEVED;
 }
@@ -347,7 +359,7 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 	return true;
 }
 
-/* The outermost frames that a stack that held had just so: neighbours that fit each other can still be of two
+/* The outermost frames that stacks that held had just so: neighbours that fit each other can still be of two
  * paths. */
 static u32 known_path(const struct calls *calls, u64 salt, const struct frame *frames, u32 count,
 		      u32 standing)
@@ -359,7 +371,8 @@ static u32 known_path(const struct calls *calls, u64 salt, const struct frame *f
 	for (u32 known = 0; known < standing; known++) {
 		u32 i = count - 1 - known;
 		path = path_key(salt, path, known ? &frames[i + 1] : NULL, &frames[i]);
-		if (!find_key(calls, path))
+		const struct call *seen = find_key(calls, path);
+		if (!seen || seen->count <= TWICE)
 			return known;
 	}
 	return standing;

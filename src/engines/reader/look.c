@@ -104,7 +104,9 @@ static bool put_held(struct look *look, const struct walk *walk, enum step end,
 	for (u32 i = torn; i < first->count; i++)
 		if (first->at[i].kind == FRAME_MARK)
 			result->flags |= SAMPLE_FAULT;
-	if (end != STEP_DONE) {
+	if (end == STEP_FAULT && (walk->flags & WALK_TOP_UNSET) && !first->count) {
+		/* only the innermost was met, and it leads nowhere yet */
+	} else if (end != STEP_DONE) {
 		result->flags |= SAMPLE_TRUNCATED | (end == STEP_FAULT ? SAMPLE_FAULT : 0);
 		good = good &&
 		       put_mark(&look->stack, first->count ? MARK_TRUNCATED : MARK_UNREADABLE);
@@ -164,6 +166,15 @@ static bool is_believed(struct look *look, const struct look_subject *subject, s
 	}
 }
 
+/* A list that leads nowhere is one whose links were being changed, if its thread runs; of a thread that does
+ * not it is torn, and what was found of it stands. */
+static bool is_cut(const struct look *look, const struct look_subject *subject,
+		   const struct walk *walk, enum step end)
+{
+	return end == STEP_FAULT && (walk->flags & WALK_LINKED) && !subject->still &&
+	       (subject->restless || plan_saw_motion(look->plan));
+}
+
 bool look_at(struct look *look, const struct look_subject *subject, struct look_result *result)
 {
 	struct walk walk;
@@ -179,6 +190,8 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	bool held = plan_settle(look->plan) == PLAN_HELD;
 	if (held && end == STEP_DONE)
 		held = is_believed(look, subject, &walk);
+	else if (held)
+		held = !is_cut(look, subject, &walk, end);
 	if (held)
 		good = put_held(look, &walk, end, result);
 	else

@@ -36,6 +36,7 @@
 	X(frame, owner) /* a byte: who keeps it; 3.11+ */                                        \
 	X(frame, entry) /* a byte: a C function runs it; 3.11 */                                 \
 	X(frame, tlbc)  /* which copy of the bytecode; free-threaded 3.14+ */                    \
+	X(code, flags)  /* int; to 3.12 */                                                       \
 	X(code, filename)                                                                        \
 	X(code, name)                                                                            \
 	X(code, qualname) /* 3.11+ */                                                            \

@@ -31,6 +31,8 @@ enum {
 	/* A caller's frame lies this close below in the thread's data stack; else it may be a shim. */
 	PYTHON_NEAR = 16384,
 	PYTHON_COPIES_MAX = 1 << 16,
+	/* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
+	PYTHON_CODE_GENERATOR = 0x2a0,
 	PYTHON_BEGIN_MAX =
 		1 << 16, /* instructions before a function begins: some for each of its cells */
 };
@@ -329,12 +331,26 @@ PYTHON_WALKER bool python_is_entry(const struct mem *mem, const struct python_st
 	       owner >= PYTHON_OWNED_BY_C;
 }
 
-/* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or anywhere. */
-PYTHON_WALKER enum step python_end(const struct python_state *state, const struct walk *walk)
+/* Is it the code of a generator, a coroutine or both? Such a frame has a caller while it runs, and none that
+ * can be seen while it is being resumed or yields. */
+PYTHON_WALKER bool python_is_generator(const struct mem *mem, const struct python_state *state,
+				       u64 code)
 {
-	bool whole = state->at.thread_base             ? walk->cursor == walk->limit :
-		     (state->facts & PYTHON_HAS_SHIMS) ? walk->base == 1 :
-							 true;
+	u32 flags;
+
+	return mem_peek(mem, code + state->at.code_flags, &flags, 4) &&
+	       (flags & PYTHON_CODE_GENERATOR);
+}
+
+/* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. */
+PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_state *state,
+				   const struct walk *walk)
+{
+	bool whole = state->at.thread_base ?
+			     walk->cursor == walk->limit :
+		     (state->facts & PYTHON_HAS_SHIMS) ?
+			     walk->base == 1 :
+			     !walk->base || !python_is_generator(mem, state, walk->base);
 
 	return whole ? STEP_DONE : STEP_FAULT;
 }
@@ -359,24 +375,43 @@ PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python
 	return true;
 }
 
+/* The frame that was innermost when C entered the interpreter the last time (3.11, 3.12). */
+PYTHON_WALKER bool python_outer(const struct mem *mem, const struct python_state *state,
+				const struct walk *walk, u64 *frame)
+{
+	u64 outer;
+
+	return mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) &&
+	       python_address_ok(outer) && mem_read(mem, outer + state->at.cframe_frame, frame, 8);
+}
+
 /* The innermost is being made or cleared, and is left out.  It can be one only.  A cframe is published before
  * it leads to its frame: then the one outside of it does. */
 PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct python_state *state,
 					 struct walk *walk, u64 previous)
 {
-	u64 outer;
-
 	if (walk->flags & WALK_TOP_UNSET)
 		return STEP_FAULT;
 	walk->flags |= WALK_TOP_UNSET;
 	walk->cursor = previous;
 	if (!(state->facts & PYTHON_HAS_CFRAME))
 		return previous ? STEP_HIDDEN : STEP_FAULT;
-	if (!mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) ||
-	    !python_address_ok(outer) ||
-	    !mem_read(mem, outer + state->at.cframe_frame, &walk->cursor, 8))
-		return STEP_FAULT;
-	return STEP_HIDDEN;
+	return python_outer(mem, state, walk, &walk->cursor) ? STEP_HIDDEN : STEP_FAULT;
+}
+
+/* A generator that goes on or yields is, for an instant, the innermost frame without a link to its caller,
+ * even of a thread that is stopped.  Where each one is entered by C (3.11) the caller is known all the same;
+ * later on C need not be there (FOR_ITER_GEN), and nothing in memory says who it is. */
+PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state *state,
+			       struct walk *walk, struct python_frame *leaf)
+{
+	if (leaf->owner != PYTHON_OWNED_BY_GENERATOR || leaf->previous ||
+	    (state->facts & PYTHON_FRAME_IS_OBJECT))
+		return true;
+	if (!(state->facts & PYTHON_HAS_SHIMS))
+		return python_outer(mem, state, walk, &leaf->previous);
+	walk->flags |= WALK_TOP_UNSET;
+	return false;
 }
 
 /* Does it lead to code and to a caller? */
@@ -395,16 +430,20 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	bool leaf = walk->depth == 0;
 
 	if (!walk->cursor || (state->at.thread_base && walk->cursor == walk->limit))
-		return python_end(state, walk);
+		return python_end(mem, state, walk);
 	out->at = walk->cursor;
 	bool ok = python_read_frame(mem, state, walk->cursor, leaf, &frame);
 	if (!ok || !python_frame_ok(walk, &frame))
 		return leaf ? python_leave_out(mem, state, walk, ok ? frame.previous : 0) :
 			      STEP_FAULT;
+	if (leaf && !python_link(mem, state, walk, &frame))
+		return STEP_FAULT;
 	walk->cursor = frame.previous;
-	walk->base = frame.owner >= PYTHON_OWNED_BY_C;
-	if (walk->base)
+	if (frame.owner >= PYTHON_OWNED_BY_C) {
+		walk->base = 1;
 		return STEP_HIDDEN;
+	}
+	walk->base = state->facts & PYTHON_HAS_SHIMS ? 0 : frame.code;
 	if (!python_own_pc(mem, state, &frame))
 		return STEP_FAULT;
 	if (leaf && !python_has_begun(mem, state, &frame))

@@ -303,6 +303,27 @@ static void what_is_called_is_no_root(void **state)
 	calls_fini(&calls);
 }
 
+/* A caller has gone on to its next line while the callee's slot still holds the last one: it holds one time
+ * in 40, and from that line the other is called. */
+static void a_place_of_the_next_call_is_not_believed(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame map[] = { frame(MAP, 1), frame(FOO, 7), frame(MAIN, 3) };
+	struct frame bob[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame torn[] = { frame(MAP, 1), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 400; i++) {
+		JUDGED(&calls, map, LINKED);
+		JUDGED(&calls, bob, LINKED);
+		if (i % 40 == 0)
+			assert_int_equal(JUDGED(&calls, torn, LINKED), CALLS_DOUBTED);
+	}
+	assert_int_equal(JUDGED(&calls, map, LINKED), CALLS_BELIEVED);
+	assert_int_equal(JUDGED(&calls, bob, LINKED), CALLS_BELIEVED);
+	calls_fini(&calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +345,7 @@ int main(void)
 		cmocka_unit_test(marks_end_what_stands),
 		cmocka_unit_test(neighbours_of_two_paths_do_not_make_a_third),
 		cmocka_unit_test(what_is_called_is_no_root),
+		cmocka_unit_test(a_place_of_the_next_call_is_not_believed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,7 @@ static const struct {
 	{ "iframe.prev_instr", PYTHON_frame_pc },
 	{ "iframe.is_entry", PYTHON_frame_entry },
 	{ "iframe.owner", PYTHON_frame_owner },
+	{ "code.co_flags", PYTHON_code_flags },
 	{ "code.co_filename", PYTHON_code_filename },
 	{ "code.co_name", PYTHON_code_name },
 	{ "code.co_qualname", PYTHON_code_qualname },
