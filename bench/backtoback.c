@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * backtoback.c - what one look at a thread costs.
  *
- *	backtoback [-r HZ] [-m] PID [SAMPLES] [TID]
+ *	backtoback [-r HZ] [-m] [-v] PID [SAMPLES] [TID]
  *
  * The reader's own look_at(), again and again, without names or a profile: without deadlines,
  * or with -r at random ones as the reader has them.  -m makes the one memory read of a look
- * and nothing else: what no sampler that reads these bytes can do without.  Prints
- *	samples N complete N moving N frames N cpu_ns N
- * where frames is the depth of the last complete stack.  `strace -c` of it counts the system
+ * and nothing else: what no sampler that reads these bytes can do without.  -v lists the ranges of the last
+ * plan on standard error.  Prints
+ *	samples N complete N moving N frames N ranges N cpu_ns N
+ * where frames is the depth of the last complete stack, and ranges those of the last read.  `strace -c` of it counts the system
  * calls of a sample: nothing else is called in the loop. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +21,12 @@
 
 struct way {
 	u32 hz; /* 0: without deadlines */
-	bool memory_only;
+	bool memory_only, lists;
 };
 
 struct tally {
 	u64 complete, moving;
-	u32 frames;
+	u32 frames, ranges;
 };
 
 static struct reader_thread *find_thread(const struct reader_process *process, u32 tid)
@@ -44,14 +45,28 @@ static bool look_once(struct look *look, struct reader_thread *thread, struct ta
 					.thread = thread->thread,
 					.set = &thread->set };
 	struct look_result result;
+	u64 ranges = plan_stats(look->plan)->ranges;
 
 	if (!look_at(look, &subject, &result))
 		return false;
+	tally->ranges = (u32)(plan_stats(look->plan)->ranges - ranges);
 	tally->complete += result.complete;
 	tally->moving += (result.flags & SAMPLE_MOVING) != 0;
 	if (result.complete)
 		tally->frames = look->stack.count;
 	return true;
+}
+
+static void list_ranges(const struct read_set *set)
+{
+	static const char *const parts[] = { "once", "head", "body" };
+
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		const struct plan_range *range = &set->ranges.at[i];
+		fprintf(stderr, "%s %#llx %u%s%s\n", parts[range->part],
+			(unsigned long long)range->addr, range->len, range->leads ? " leads" : "",
+			range->last ? " last" : "");
+	}
 }
 
 static bool run(struct look *look, struct reader_thread *thread, u64 count, const struct way *way)
@@ -76,19 +91,24 @@ static bool run(struct look *look, struct reader_thread *thread, u64 count, cons
 			return false;
 	}
 	cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	printf("samples %llu complete %llu moving %llu frames %u cpu_ns %llu\n",
+	printf("samples %llu complete %llu moving %llu frames %u ranges %u cpu_ns %llu\n",
 	       (unsigned long long)count, (unsigned long long)tally.complete,
-	       (unsigned long long)tally.moving, tally.frames, (unsigned long long)cpu);
+	       (unsigned long long)tally.moving, tally.frames, tally.ranges,
+	       (unsigned long long)cpu);
+	if (way->lists)
+		list_ranges(&thread->set);
 	return true;
 }
 
 static bool parse_way(int argc, char **argv, struct way *way)
 {
-	for (int option; (option = getopt(argc, argv, "r:m")) != -1;)
+	for (int option; (option = getopt(argc, argv, "r:mv")) != -1;)
 		if (option == 'r')
 			way->hz = (u32)strtoul(optarg, NULL, 10);
 		else if (option == 'm')
 			way->memory_only = true;
+		else if (option == 'v')
+			way->lists = true;
 		else
 			return false;
 	return optind < argc;
@@ -105,7 +125,7 @@ int main(int argc, char **argv)
 	struct way way = { 0 };
 
 	if (!parse_way(argc, argv, &way)) {
-		fprintf(stderr, "usage: backtoback [-r HZ] [-m] PID [SAMPLES] [TID]\n");
+		fprintf(stderr, "usage: backtoback [-r HZ] [-m] [-v] PID [SAMPLES] [TID]\n");
 		return 2;
 	}
 	u32 pid = (u32)strtoul(argv[optind], NULL, 10);

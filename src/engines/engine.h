@@ -17,7 +17,7 @@ struct target;
 struct runtime;
 struct run;
 
-enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK };
+enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK, MODE_EXCEPTION };
 enum engine_pause { PAUSE_NEVER, PAUSE_AUTO, PAUSE_ALWAYS };
 
 struct engine_options {

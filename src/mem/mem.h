@@ -7,8 +7,11 @@
  *
  *	mem_read   the bytes must hold still for the whole sample: they are compared
  *	mem_peek   the bytes may drift (a running leaf's pc, a counter): they are not
+ *	mem_peek_last  they may drift, and are read after everything else: a counter that changes before what
+ *	               else was read can mean something else
+ *	mem_constant   the bytes stay as they are as long as the walk's epoch does: read once
  *
- * Both return false when the bytes cannot be had; `dst` is then undefined. */
+ * All return false when the bytes cannot be had; `dst` is then undefined. */
 #pragma once
 #include "base/types.h"
 
@@ -29,9 +32,19 @@ static __always_inline bool mem_peek(const struct mem *mem, u64 addr, void *dst,
 	return mem_read(mem, addr, dst, len);
 }
 
+static __always_inline bool mem_peek_last(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_read(mem, addr, dst, len);
+}
+
+static __always_inline bool mem_constant(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_read(mem, addr, dst, len);
+}
+
 #else
 
-enum mem_hold { MEM_HOLDS, MEM_DRIFTS };
+enum mem_hold { MEM_HOLDS, MEM_DRIFTS, MEM_LAST, MEM_CONSTANT };
 
 /* The first member of every reader. A reader whose state changes as it reads (a tape, a plan)
  * is created non-const by its owner; walkers see it const. */
@@ -47,6 +60,16 @@ static inline bool mem_read(const struct mem *mem, u64 addr, void *dst, u32 len)
 static inline bool mem_peek(const struct mem *mem, u64 addr, void *dst, u32 len)
 {
 	return mem->read(mem, addr, dst, len, MEM_DRIFTS);
+}
+
+static inline bool mem_peek_last(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem->read(mem, addr, dst, len, MEM_LAST);
+}
+
+static inline bool mem_constant(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem->read(mem, addr, dst, len, MEM_CONSTANT);
 }
 
 #endif

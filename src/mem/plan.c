@@ -6,28 +6,22 @@
  * - A snapshot's bytes are those of its ranges, one after the other, by part.
  * - Pages read late belong to the first copy; they are in the learned set before the
  *   second copy is fetched, so the second copy covers every logged byte.
- * - Memory is bounded: LATE_PAGES_MAX pages, RANGES_MAX ranges. */
+ * - Memory is bounded: LATE_PAGES_MAX pages. */
 #include "mem/plan.h"
+
+#include "base/table.h"
+#include "mem/constants.h"
 
 #include <string.h>
 
 enum {
 	PAGE = 4096,
-	/* Room for a stack that is some frames deeper next time, within pages already read. */
-	SLACK = 256,
 	/* Ranges with heads of their own around them. */
 	SANDWICHED = 2,
 	TRIM_EVERY = 64,
-	RANGES_MAX = 256,
 	LATE_PAGES_MAX = 8192, /* 32 MiB: a VM stack of 100,000 frames */
 	LATE_HEADS_MAX = 16,
 	LATE_HEAD_MAX = 64,
-};
-
-/* A further iovec costs 0.32 us, as much as copying some 6 KB: what is this near is joined. The
- * body is copied twice and compared. */
-static const u32 join_gap[PLAN_PARTS] = {
-	[PLAN_ONCE] = 4096, [PLAN_HEAD] = 1024, [PLAN_BODY] = 1024
 };
 
 struct logged {
@@ -46,6 +40,7 @@ struct late_page {
 struct late_head {
 	u64 addr;
 	u32 len, part;
+	bool last;
 	u8 bytes[LATE_HEAD_MAX];
 };
 
@@ -81,14 +76,10 @@ struct plan {
 	VEC(struct mem_span) spans;
 	u32 last_hit, last_once;
 	u32 reads; /* of this walk */
+	u64 image;
+	struct constants constants;
 	struct plan_stats stats;
 };
-
-void read_set_free(struct read_set *set)
-{
-	vec_free(&set->ranges);
-	*set = (struct read_set){ 0 };
-}
 
 /* ---- fetching ---------------------------------------------------------------------------- */
 
@@ -110,11 +101,6 @@ static bool span_add(struct plan *plan, const struct plan_range *range, u8 *byte
 			(struct mem_span){ range->addr, bytes + range->offset, range->len });
 }
 
-static u32 part_begin(const u32 part_end[], enum plan_part part)
-{
-	return part ? part_end[part - 1] : 0;
-}
-
 static bool spans_add(struct plan *plan, enum plan_part part, u8 *bytes)
 {
 	const struct read_set *set = plan->set;
@@ -131,11 +117,51 @@ static bool part_add(struct plan *plan, enum plan_part part, struct snapshot *in
 	       spans_add(plan, part, into->bytes);
 }
 
+/* Those that lead, or the others. */
+static bool once_add(struct plan *plan, bool leads)
+{
+	const struct read_set *set = plan->set;
+	bool good = snapshot_reserve(&plan->once, set->part_bytes[PLAN_ONCE]);
+
+	for (u32 i = 0; good && i < set->part_end[PLAN_ONCE]; i++)
+		if (set->ranges.at[i].leads == leads)
+			good = span_add(plan, &set->ranges.at[i], plan->once.bytes);
+	return good;
+}
+
 static bool head_add(struct plan *plan)
 {
 	size_t at = (size_t)plan->head_count++ * plan->head_size;
 
 	return spans_add(plan, PLAN_HEAD, plan->heads.bytes + at);
+}
+
+/* The first head: what has a leader comes with it. */
+static bool first_head_add(struct plan *plan)
+{
+	const struct read_set *set = plan->set;
+	bool good = once_add(plan, true);
+
+	plan->head_count++;
+	for (u32 i = part_begin(set->part_end, PLAN_HEAD); good && i < set->part_end[PLAN_HEAD];
+	     i++)
+		if (!read_set_leader(set, &set->ranges.at[i]))
+			good = span_add(plan, &set->ranges.at[i], plan->heads.bytes);
+	return good;
+}
+
+static void first_head_copy(struct plan *plan)
+{
+	const struct read_set *set = plan->set;
+
+	for (u32 i = part_begin(set->part_end, PLAN_HEAD); i < set->part_end[PLAN_HEAD]; i++) {
+		const struct plan_range *head = &set->ranges.at[i];
+		const struct plan_range *leader = read_set_leader(set, head);
+		if (leader)
+			memcpy(plan->heads.bytes + head->offset,
+			       plan->once.bytes + leader->offset + (head->addr - leader->addr),
+			       head->len);
+	}
 }
 
 /* [head] [body 1] [head] [body 2] [head] [body 3...] [head]: each of the first ranges, where the leaf
@@ -167,6 +193,7 @@ static bool begin_heads(struct plan *plan)
 static bool spans_read(struct plan *plan)
 {
 	u64 before = plan->live->calls;
+	plan->stats.ranges += plan->spans.count;
 	u32 done = mem_live_readv(plan->live, plan->spans.at, plan->spans.count);
 	plan->stats.calls += plan->live->calls - before;
 	return done == plan->spans.count;
@@ -178,21 +205,19 @@ static bool spans_read(struct plan *plan)
  * quick. */
 static bool fetch_all(struct plan *plan)
 {
-	return begin_heads(plan) && head_add(plan) && part_add(plan, PLAN_BODY, &plan->body[0]) &&
-	       (plan->still || sandwich_add(plan, &plan->body[1])) &&
-	       part_add(plan, PLAN_ONCE, &plan->once) && spans_read(plan);
+	if (!begin_heads(plan) || !first_head_add(plan) ||
+	    !part_add(plan, PLAN_BODY, &plan->body[0]) ||
+	    (!plan->still && !sandwich_add(plan, &plan->body[1])) || !once_add(plan, false) ||
+	    !spans_read(plan))
+		return false;
+	first_head_copy(plan);
+	return true;
 }
 
 /* The second copy, when reads outside the plan were made: everything again. */
 static bool fetch_again(struct plan *plan)
 {
 	return begin_heads(plan) && sandwich_add(plan, &plan->again) && spans_read(plan);
-}
-
-static void set_clear(struct read_set *set)
-{
-	vec_clear(&set->ranges);
-	memset(set->part_end, 0, sizeof set->part_end);
 }
 
 void plan_begin(struct plan *plan, struct read_set *set, bool still)
@@ -218,59 +243,23 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 		memcpy(plan->first_end, set->part_end, sizeof plan->first_end);
 	} else {
 		/* Something of the plan is no longer mapped: start from nothing. */
-		set_clear(set);
+		read_set_clear(set);
 	}
 }
 
-void plan_head_done(struct plan *plan)
+void plan_head_done(struct plan *plan, u64 epoch)
 {
 	plan->in_body = true;
 	plan->last_hit = 0;
+	constants_begin(&plan->constants, plan->image, epoch);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
-
-/* The range of a part that holds these bytes. Reads come in runs, so the last one found is asked
- * first: *hint. */
-static struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[], u32 *hint,
-					enum plan_part part, u64 addr, u32 len)
-{
-	u32 begin = part_begin(part_end, part), end = part_end[part];
-
-	for (u32 n = begin, i = *hint >= begin && *hint < end ? *hint : begin; n < end;
-	     n++, i = i + 1 < end ? i + 1 : begin) {
-		u64 at = addr - ranges[i].addr; /* huge when it lies before */
-		if (at < ranges[i].len && len <= ranges[i].len - at) {
-			*hint = i;
-			return &ranges[i];
-		}
-	}
-	return NULL;
-}
 
 static struct plan_range *first_holding(struct plan *plan, u32 *hint, enum plan_part part, u64 addr,
 					u32 len)
 {
 	return range_holding(plan->first_ranges.at, plan->first_end, hint, part, addr, len);
-}
-
-static struct plan_range *set_holding(const struct read_set *set, u32 *hint, enum plan_part part,
-				      u64 addr, u32 len)
-{
-	return range_holding(set->ranges.at, set->part_end, hint, part, addr, len);
-}
-
-static void touch(u64 *low, u64 *high, u64 addr, u32 len)
-{
-	if (*low > *high) {
-		*low = addr;
-		*high = addr + len;
-		return;
-	}
-	if (addr < *low)
-		*low = addr;
-	if (addr + len > *high)
-		*high = addr + len;
 }
 
 /* Do the bytes stand `at` in every head? */
@@ -351,7 +340,7 @@ static bool late_body_read(struct plan *plan, u64 addr, u8 *dst, u32 len, enum m
 			return false;
 		size_t at = (size_t)(late - plan->late_pages.at) * PAGE + inside;
 		memcpy(dst, plan->late_bytes + at, part);
-		touch(&late->low, &late->high, addr, part);
+		range_touch(&late->low, &late->high, addr, part);
 		late->holds |= hold == MEM_HOLDS;
 		addr += part;
 		dst += part;
@@ -360,7 +349,8 @@ static bool late_body_read(struct plan *plan, u64 addr, u8 *dst, u32 len, enum m
 	return true;
 }
 
-static bool late_head_read(struct plan *plan, enum plan_part part, u64 addr, u8 *dst, u32 len)
+static bool late_head_read(struct plan *plan, enum plan_part part, u64 addr, u8 *dst, u32 len,
+			   enum mem_hold hold)
 {
 	for (u32 i = 0; i < plan->late_head_count; i++) {
 		const struct late_head *late = &plan->late_heads[i];
@@ -375,7 +365,9 @@ static bool late_head_read(struct plan *plan, enum plan_part part, u64 addr, u8 
 		return false;
 	if (plan->late_head_count < LATE_HEADS_MAX && len <= LATE_HEAD_MAX) {
 		struct late_head *late = &plan->late_heads[plan->late_head_count++];
-		*late = (struct late_head){ .addr = addr, .len = len, .part = part };
+		*late = (struct late_head){
+			.addr = addr, .len = len, .part = part, .last = hold == MEM_LAST
+		};
 		memcpy(late->bytes, dst, len);
 	}
 	return true;
@@ -394,13 +386,13 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 	if (range) {
 		if (range->low > range->high)
 			range->first = plan->reads;
-		touch(&range->low, &range->high, addr, len);
+		range_touch(&range->low, &range->high, addr, len);
 		memcpy(dst, planned_bytes(plan, range, addr, len, hold), len);
 		return true;
 	}
 	if (part == PLAN_BODY)
 		return late_body_read(plan, addr, dst, len, hold);
-	return late_head_read(plan, part, addr, dst, len);
+	return late_head_read(plan, part, addr, dst, len, hold);
 }
 
 static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
@@ -409,103 +401,19 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 	enum plan_part part = plan->in_body ? PLAN_BODY : hold == MEM_HOLDS ? PLAN_HEAD : PLAN_ONCE;
 
 	plan->reads++;
-	return addr + len >= addr && part_read(plan, part, addr, dst, len, hold);
+	if (addr + len < addr)
+		return false;
+	if (hold != MEM_CONSTANT || !plan->in_body)
+		return part_read(plan, part, addr, dst, len, hold);
+	if (constants_find(&plan->constants, addr, dst, len))
+		return true;
+	if (!part_read(plan, part, addr, dst, len, MEM_DRIFTS))
+		return false;
+	constants_add(&plan->constants, addr, dst, len);
+	return true;
 }
 
 /* ---- learning ---------------------------------------------------------------------------- */
-
-static int by_address(const void *a, const void *b)
-{
-	const struct plan_range *x = a, *y = b;
-
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-/* By part; what the walk takes first is nearest to the leaf and changes fastest: read it right behind the
- * head that says how deep the stack is. */
-static int by_first_touch(const void *a, const void *b)
-{
-	const struct plan_range *x = a, *y = b;
-
-	if (x->part == y->part && x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return by_address(a, b);
-}
-
-/* Near, and without a page between them that was never read: it may not be mapped. */
-static bool can_join(const struct plan_range *a, const struct plan_range *b)
-{
-	u64 end = a->addr + a->len;
-
-	return a->part == b->part && b->addr <= end + join_gap[a->part] &&
-	       b->addr / PAGE <= (end - 1) / PAGE + 1;
-}
-
-/* Joined where near, in the order of reading, with offsets. */
-static void set_arrange(struct read_set *set)
-{
-	u32 kept = 0;
-
-	if (set->ranges.count)
-		qsort(set->ranges.at, set->ranges.count, sizeof *set->ranges.at, by_address);
-	for (u32 i = 0; i < set->ranges.count; i++) {
-		struct plan_range *range = &set->ranges.at[i];
-		struct plan_range *before = kept ? &set->ranges.at[kept - 1] : NULL;
-		if (before && can_join(before, range)) {
-			u64 end = range->addr + range->len;
-			if (end > before->addr + before->len)
-				before->len = (u32)(end - before->addr);
-			if (range->low <= range->high)
-				touch(&before->low, &before->high, range->low,
-				      (u32)(range->high - range->low));
-			if (range->first < before->first)
-				before->first = range->first;
-		} else if (kept < RANGES_MAX) {
-			set->ranges.at[kept++] = *range;
-		}
-	}
-	set->ranges.count = kept;
-	if (kept)
-		qsort(set->ranges.at, kept, sizeof *set->ranges.at, by_first_touch);
-	memset(set->part_bytes, 0, sizeof set->part_bytes);
-	memset(set->part_end, 0, sizeof set->part_end);
-	for (u32 i = 0; i < kept; i++) {
-		struct plan_range *range = &set->ranges.at[i];
-		range->offset = set->part_bytes[range->part];
-		set->part_bytes[range->part] += range->len;
-		set->part_end[range->part] = i + 1;
-	}
-	for (u32 part = 1; part < PLAN_PARTS; part++)
-		if (!set->part_end[part])
-			set->part_end[part] = set->part_end[part - 1];
-}
-
-/* What was touched, with slack, but never into a page that was not read. */
-static struct plan_range range_around(u64 low, u64 high, enum plan_part part)
-{
-	u64 from = low & ~(u64)(PAGE - 1), to = (high + PAGE - 1) & ~(u64)(PAGE - 1);
-	u64 slack = part == PLAN_BODY ? SLACK : 0;
-	u64 start = low - from > slack ? low - slack : from;
-	u64 end = to - high > slack ? high + slack : to;
-
-	return (struct plan_range){ .addr = part == PLAN_BODY ? start : low,
-				    .len = (u32)((part == PLAN_BODY ? end : high) -
-						 (part == PLAN_BODY ? start : low)),
-				    .part = part,
-				    .low = low,
-				    .high = high };
-}
-
-static void set_add(struct read_set *set, u64 low, u64 high, enum plan_part part, u32 first)
-{
-	struct plan_range range = range_around(low, high, part);
-
-	range.first = first;
-	if (!vec_push(&set->ranges, range))
-		return; /* out of memory: it stays unplanned, which is slow and right */
-}
 
 static bool was_late(const struct plan *plan)
 {
@@ -518,15 +426,15 @@ static void learn_late(struct plan *plan)
 
 	for (u32 i = 0; i < plan->late_head_count; i++) {
 		const struct late_head *late = &plan->late_heads[i];
-		set_add(set, late->addr, late->addr + late->len, late->part, 0);
+		read_set_add(set, late->addr, late->addr + late->len, late->part, 0, late->last);
 	}
 	for (u32 i = 0; i < plan->late_pages.count; i++) {
 		const struct late_page *late = &plan->late_pages.at[i];
 		if (late->low < late->high)
-			set_add(set, late->low, late->high, late->holds ? PLAN_BODY : PLAN_ONCE,
-				late->first);
+			read_set_add(set, late->low, late->high,
+				     late->holds ? PLAN_BODY : PLAN_ONCE, late->first, false);
 	}
-	set_arrange(set);
+	read_set_arrange(set);
 }
 
 /* Carries what this walk touched over to the set, and now and then lets go of the rest. */
@@ -540,29 +448,17 @@ static void learn_touched(struct plan *plan)
 		const struct plan_range *used = &plan->first_ranges.at[i];
 		if (used->low > used->high)
 			continue;
-		struct plan_range *range = set_holding(set, &hint, used->part, used->low,
-						       (u32)(used->high - used->low));
+		struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
+							 used->part, used->low,
+							 (u32)(used->high - used->low));
 		if (range) {
-			touch(&range->low, &range->high, used->low, (u32)(used->high - used->low));
+			range_touch(&range->low, &range->high, used->low,
+				    (u32)(used->high - used->low));
 			range->first = used->first;
 		}
 	}
-	if (!trim)
-		return;
-	set->walks = 0;
-	u32 kept = 0;
-	for (u32 i = 0; i < set->ranges.count; i++) {
-		const struct plan_range *range = &set->ranges.at[i];
-		if (range->low >= range->high)
-			continue;
-		struct plan_range trimmed = range_around(range->low, range->high, range->part);
-		trimmed.first = range->first;
-		trimmed.low = 1;
-		trimmed.high = 0;
-		set->ranges.at[kept++] = trimmed;
-	}
-	set->ranges.count = kept;
-	set_arrange(set);
+	if (trim)
+		read_set_trim(set);
 }
 
 /* ---- the verdict ------------------------------------------------------------------------- */
@@ -580,7 +476,7 @@ static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 		return true;
 	}
 	return read->part == PLAN_HEAD ?
-		       late_head_read(plan, read->part, read->addr, out, read->len) :
+		       late_head_read(plan, read->part, read->addr, out, read->len, MEM_HOLDS) :
 		       late_body_read(plan, read->addr, out, read->len, MEM_HOLDS);
 }
 
@@ -588,8 +484,8 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 {
 	u8 taken[LATE_HEAD_MAX * 4];
 	u32 hint = 0;
-	const struct plan_range *range = set_holding(plan->set, &hint, read->part, read->addr,
-						     read->len);
+	const struct plan_range *range = range_holding(plan->set->ranges.at, plan->set->part_end,
+						       &hint, read->part, read->addr, read->len);
 
 	if (!range || read->len > sizeof taken || !taken_bytes(plan, read, taken))
 		return false;
@@ -618,7 +514,7 @@ enum plan_verdict plan_settle(struct plan *plan)
 			return PLAN_HELD;
 		/* heads and frames of the first copy stay; the second covers every read made */
 		if (!keep_first_head(plan) || !fetch_again(plan)) {
-			set_clear(plan->set);
+			read_set_clear(plan->set);
 			plan->conflict = true;
 			return PLAN_MOVED;
 		}
@@ -626,13 +522,20 @@ enum plan_verdict plan_settle(struct plan *plan)
 			if (!equal_again(plan, &plan->log.at[i]))
 				plan->conflict = plan->motion = true;
 	}
-	return plan->conflict && !plan->still ? PLAN_MOVED : PLAN_HELD;
+	bool held = !plan->conflict || plan->still;
+	constants_end(&plan->constants, held);
+	return held ? PLAN_HELD : PLAN_MOVED;
 }
 
 void plan_end(struct plan *plan)
 {
 	learn_touched(plan);
 	plan->set = NULL;
+}
+
+bool plan_head_was_late(const struct plan *plan)
+{
+	return plan->late_head_count > 0;
 }
 
 bool plan_saw_motion(const struct plan *plan)
@@ -669,6 +572,7 @@ void plan_free(struct plan *plan)
 	for (u32 i = 0; i < COUNT_OF(plan->body); i++)
 		free(plan->body[i].bytes);
 	free(plan->late_bytes);
+	constants_free(&plan->constants);
 	table_free(&plan->late_table);
 	vec_free(&plan->first_ranges);
 	vec_free(&plan->log);
@@ -682,23 +586,13 @@ const struct mem *plan_mem(const struct plan *plan)
 	return &plan->mem;
 }
 
-void plan_retarget(struct plan *plan, const struct mem_live *live)
+const struct mem *plan_live(const struct plan *plan)
 {
-	plan->live = live;
+	return &plan->live->mem;
 }
 
-u32 read_set_head(const struct read_set *set, struct mem_span *spans, u32 room, u8 *bytes,
-		  u32 bytes_room, u32 *used)
+void plan_retarget(struct plan *plan, const struct mem_live *live, u64 image)
 {
-	u32 count = 0, at = 0;
-
-	for (u32 i = part_begin(set->part_end, PLAN_HEAD); i < set->part_end[PLAN_HEAD]; i++) {
-		const struct plan_range *range = &set->ranges.at[i];
-		if (count == room || range->len > bytes_room - at)
-			return 0;
-		spans[count++] = (struct mem_span){ range->addr, bytes + at, range->len };
-		at += range->len;
-	}
-	*used = at;
-	return count;
+	plan->live = live;
+	plan->image = image;
 }

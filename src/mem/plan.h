@@ -7,7 +7,8 @@
  *
  *	[head] [body...] [head] [body 1] [head] [body 2] [head] [body 3...] [head] [once]
  *
- *	once  what was taken with mem_peek and lies apart from the rest: any instant will do
+ *	once  what was taken with mem_peek and lies apart from the rest: any instant will do.  What lies near
+ *	      the head is read together with the first one
  *	head  what `begin` took with mem_read: the words that say where the stack is
  *	body  what the steps read: the frames
  *
@@ -23,39 +24,21 @@
  * then read a second time and compared: correct, but slower.  It is part of the plan
  * from then on.
  *
+ * What was taken with mem_constant by a walk that held is known from then on, until the epoch changes (constants.h):
+ * it is not read again.
+ *
  * Nothing here retries: an attempt that conflicts has seen a state that moves, and to
  * look again would favour states that do not.
  *
  *	plan_begin(plan, set, still)    fetch
  *	  begin(&plan->mem, ...)        the runtime's
- *	plan_head_done(plan)
+ *	plan_head_done(plan, walk.epoch)
  *	  step(&plan->mem, ...) ...     from the first copy
  *	plan_settle(plan)               HELD or MOVED
  *	plan_end(plan)                  learn */
 #pragma once
-#include "base/table.h"
-#include "base/vec.h"
 #include "mem/live.h"
-
-enum plan_part { PLAN_ONCE, PLAN_HEAD, PLAN_BODY, PLAN_PARTS };
-
-struct plan_range {
-	u64 addr;
-	u32 len;
-	u32 offset;    /* of its bytes in a snapshot of its part */
-	u64 low, high; /* what was touched since the last trim; low > high: nothing */
-	u32 part;
-	u32 first; /* when the last walk touched it first, in reads: the order of fetching */
-};
-
-/* What the walks of one thread read. All zero is valid and empty. One a thread. */
-struct read_set {
-	VEC(struct plan_range) ranges; /* by part, and within it in the order of fetching */
-	u32 part_end[PLAN_PARTS];      /* behind the part's last range */
-	u32 part_bytes[PLAN_PARTS];
-	u32 walks; /* since the last trim */
-};
-void read_set_free(struct read_set *set);
+#include "mem/read_set.h"
 
 enum plan_verdict { PLAN_HELD, PLAN_MOVED };
 
@@ -63,6 +46,7 @@ struct plan_stats {
 	u64 transactions;
 	u64 unplanned; /* transactions with a read outside the plan */
 	u64 calls;     /* system calls, all transactions */
+	u64 ranges;    /* asked for by plan, all transactions */
 };
 
 struct plan; /* opaque scratch, shared by all threads of a reader: one transaction at a time */
@@ -71,21 +55,20 @@ struct plan *plan_new(const struct mem_live *live);
 void plan_free(struct plan *plan);
 /* What the walker reads through. */
 const struct mem *plan_mem(const struct plan *plan);
-/* From here on the transactions read this process. */
-void plan_retarget(struct plan *plan, const struct mem_live *live);
+/* The process that is read, as it is now. */
+const struct mem *plan_live(const struct plan *plan);
+/* From here on the transactions read this process. `image`: a number that no other image of a process has. */
+void plan_retarget(struct plan *plan, const struct mem_live *live, u64 image);
 
 /* `still`: the thread is stopped; one copy is enough and nothing can conflict. */
 void plan_begin(struct plan *plan, struct read_set *set, bool still);
-void plan_head_done(struct plan *plan);
+/* What `begin` reads is read. Constants are those of this epoch; 0: there are none. */
+void plan_head_done(struct plan *plan, u64 epoch);
 enum plan_verdict plan_settle(struct plan *plan);
 void plan_end(struct plan *plan);
+/* Were words of the head read at once and not by the plan? Then what should be read last was not. */
+bool plan_head_was_late(const struct plan *plan);
 /* Did any word, one that may drift too, differ between the copies of this transaction? Then the
  * thread ran while it was read. Call after plan_settle. */
 bool plan_saw_motion(const struct plan *plan);
 const struct plan_stats *plan_stats(const struct plan *plan);
-
-/* The head words of a set as spans, for one batched look at many threads: fills at most `room`
- * spans whose bytes land in `bytes` one after the other; returns the spans used, 0 when the set
- * is empty or does not fit. *used is the number of bytes. */
-u32 read_set_head(const struct read_set *set, struct mem_span *spans, u32 room, u8 *bytes,
-		  u32 bytes_room, u32 *used);

@@ -53,6 +53,7 @@ enum {
 
 struct runtime {
 	const char *name; /* the language: "ruby" */
+	const char *lock; /* what its users call the VM's lock: "GVL" */
 	u32 state_size;   /* plain data without pointers of ours; copied into BPF maps and to forked
 			   * children; RUNTIME_STATE_MAX at the most */
 
@@ -70,6 +71,12 @@ struct runtime {
 	/* A small transaction of its own: false when the memory is not what a frame's would be. */
 	bool (*name_frame)(const struct mem *mem, const void *state, const struct frame *frame,
 			   struct frame_name *out);
+	/* Optional. Adds a line "name = value" for each local variable of a frame of a thread that stands still; false
+	 * when it is not this frame any more. */
+	bool (*locals)(const struct mem *mem, const void *state, const struct frame *frame,
+		       struct str *out);
+	/* Optional. Is the thread raising or handling an exception? A walker, too; any instant will do. */
+	bool (*raises)(const struct mem *mem, const void *state, u64 thread);
 	/* Optional. What is in use and where each number came from, for `sonde doctor --pid`. */
 	void (*describe)(const void *state, struct str *out);
 };

@@ -26,6 +26,7 @@ struct walk {
 	u64 limit;      /* where the outermost ends, for stacks that are arrays */
 	u64 base;       /* the other end */
 	u64 generation; /* see struct sample */
+	u64 epoch;      /* see mem_constant(); 0: not known */
 	u64 carrier;    /* see struct vm_thread; 0: not known */
 	u32 depth;      /* frames given out so far */
 	u32 flags;      /* enum walk_flags */

@@ -8,11 +8,12 @@
 #include "sample/frame.h"
 
 enum sample_kind {
-	SAMPLE_CPU,     /* weight: CPU nanoseconds */
-	SAMPLE_WALL,    /* weight: nanoseconds of wall time */
-	SAMPLE_LOCK,    /* weight: wall time in which the thread held the VM's lock (GVL, GIL) */
-	SAMPLE_OFFCPU,  /* weight: nanoseconds blocked */
-	SAMPLE_SYSCALL, /* weight: 1, or nanoseconds of latency */
+	SAMPLE_CPU,       /* weight: CPU nanoseconds */
+	SAMPLE_WALL,      /* weight: nanoseconds of wall time */
+	SAMPLE_LOCK,      /* weight: wall time in which the thread held the VM's lock (GVL, GIL) */
+	SAMPLE_EXCEPTION, /* weight: wall time in which the thread raised or handled an exception */
+	SAMPLE_OFFCPU,    /* weight: nanoseconds blocked */
+	SAMPLE_SYSCALL,   /* weight: 1, or nanoseconds of latency */
 	SAMPLE_EVENT,
 	SAMPLE_ALLOC,
 	/* No stack: `weight` CPU nanoseconds are to be shared by the samples of this thread since

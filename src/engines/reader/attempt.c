@@ -157,7 +157,10 @@ static void emit(struct attempt *attempt, const struct reader_process *process,
 		 const struct look_result *result)
 {
 	static const u16 kinds[] = {
-		[MODE_CPU] = SAMPLE_CPU, [MODE_WALL] = SAMPLE_WALL, [MODE_LOCK] = SAMPLE_LOCK
+		[MODE_CPU] = SAMPLE_CPU,
+		[MODE_WALL] = SAMPLE_WALL,
+		[MODE_LOCK] = SAMPLE_LOCK,
+		[MODE_EXCEPTION] = SAMPLE_EXCEPTION,
 	};
 	u64 since = thread->sampled_ns ? thread->sampled_ns : attempt->now_ns - attempt->period_ns;
 
@@ -242,11 +245,12 @@ static bool look_once(struct attempt *attempt, struct reader_process *process,
 		.salt = process->program,
 		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
 		.set = &thread->set,
+		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
 		.still = still,
 		.restless = thread->history.moved != 0,
 	};
 	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
-	plan_retarget(attempt->look.plan, &process->target->mem);
+	plan_retarget(attempt->look.plan, &process->target->mem, process->incarnation);
 	attempt->looked_ns = clock_now_ns();
 	if (!look_at(&attempt->look, &subject, result)) {
 		attempt->no_memory = true;
@@ -477,7 +481,7 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 	}
 }
 
-/* ---- wall and lock ------------------------------------------------------------------------- */
+/* ---- wall, lock and exception ------------------------------------------------------------------------- */
 
 static void attempt_look(struct attempt *attempt, struct reader_process *process,
 			 struct reader_thread *thread)
@@ -494,7 +498,8 @@ static void attempt_look(struct attempt *attempt, struct reader_process *process
 	if (pause ? !look_paused(attempt, process, thread, &result) :
 		    !look(attempt, process, thread, false, &result))
 		return;
-	if (attempt->options->mode == MODE_LOCK && !result.lock)
+	if ((attempt->options->mode == MODE_LOCK && !result.lock) ||
+	    (attempt->options->mode == MODE_EXCEPTION && !result.raises))
 		return;
 	emit_look(attempt, process, thread, &result);
 }
@@ -543,7 +548,7 @@ static void attempt_wall(struct attempt *attempt, struct reader_process *process
 	bulk_heads(attempt, process, attempt_look, repeat_unprobed);
 }
 
-static void attempt_lock(struct attempt *attempt, struct reader_process *process)
+static void attempt_every(struct attempt *attempt, struct reader_process *process)
 {
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
@@ -569,7 +574,8 @@ void attempt_process(struct attempt *attempt, struct reader_process *process)
 		attempt_wall(attempt, process);
 		break;
 	case MODE_LOCK:
-		attempt_lock(attempt, process);
+	case MODE_EXCEPTION:
+		attempt_every(attempt, process);
 		break;
 	}
 }
@@ -582,7 +588,7 @@ void attempt_starting(struct attempt *attempt, struct reader_process *process)
 		if (!thread->wanted ||
 		    (attempt->options->mode == MODE_CPU && !is_running(attempt, process, thread)))
 			continue;
-		if (attempt->options->mode != MODE_LOCK)
+		if (attempt->options->mode == MODE_CPU || attempt->options->mode == MODE_WALL)
 			emit_mark(attempt, process, thread, MARK_STARTING, SAMPLE_STARTING);
 	}
 }

@@ -4,6 +4,7 @@
  *	wall   every thread; one that has not run since its last sample repeats it
  *	cpu    threads that are running now; CPU time is shared later (account.h)
  *	lock   the thread that holds the VM's lock
+ *	exception   every thread that raises or handles one
  *
  * Looking at a thread's memory is one system call, asking the kernel for its state another.
  * A thread whose words change between the copies of one read is running: that needs no asking.

@@ -27,7 +27,7 @@ static struct frame mark_frame(enum frame_mark mark)
 
 /* STEP_MORE is returned for a stack that is too deep. */
 static enum step walk_stack(struct look *look, const struct look_subject *subject,
-			    struct walk *walk)
+			    struct walk *walk, bool *raises)
 {
 	look_frames *frames = &look->walked;
 	const struct mem *mem = subject->tap ? subject->tap : plan_mem(look->plan);
@@ -35,7 +35,9 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 	vec_clear(frames);
 	*walk = (struct walk){ 0 };
 	enum step step = subject->runtime->begin(mem, subject->state, subject->thread, walk);
-	plan_head_done(look->plan);
+	*raises = subject->asks_raises && subject->runtime->raises &&
+		  subject->runtime->raises(mem, subject->state, subject->thread);
+	plan_head_done(look->plan, walk->epoch);
 	for (u32 steps = 0; step_goes_on(step); steps++) {
 		struct frame frame = { 0 };
 		if (steps >= STEPS_MAX)
@@ -175,6 +177,14 @@ static bool is_cut(const struct look *look, const struct look_subject *subject,
 	       (subject->restless || plan_saw_motion(look->plan));
 }
 
+static u64 generation_now(const struct look *look, const struct look_subject *subject)
+{
+	struct walk walk = { 0 };
+
+	subject->runtime->begin(plan_live(look->plan), subject->state, subject->thread, &walk);
+	return walk.generation;
+}
+
 bool look_at(struct look *look, const struct look_subject *subject, struct look_result *result)
 {
 	struct walk walk;
@@ -183,8 +193,9 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	*result = (struct look_result){ 0 };
 	vec_clear(&look->stack);
 	plan_begin(look->plan, subject->set, subject->still);
-	enum step end = walk_stack(look, subject, &walk);
-	result->generation = walk.generation;
+	enum step end = walk_stack(look, subject, &walk, &result->raises);
+	result->generation = plan_head_was_late(look->plan) ? generation_now(look, subject) :
+							      walk.generation;
 	result->carrier = walk.carrier;
 	result->lock = walk.flags & WALK_LOCK;
 	bool held = plan_settle(look->plan) == PLAN_HELD;

@@ -30,6 +30,7 @@ struct look_subject {
 	enum calls_source calls;
 	struct read_set *set;
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
+	bool asks_raises;      /* result->raises is wanted */
 	bool still;            /* the thread is stopped */
 	bool restless;         /* it was seen to move lately: what holds must be plausible, too */
 };
@@ -38,6 +39,7 @@ struct look_result {
 	u16 flags;     /* enum sample_flags */
 	bool complete; /* whole and proven */
 	bool lock;     /* the thread holds the VM's lock */
+	bool raises;   /* it raises or handles an exception */
 	bool ran;      /* words changed between the copies: it ran while it was read */
 	u64 generation;
 	u64 carrier; /* see struct walk */

@@ -498,6 +498,19 @@ static void reader_close(struct run *run)
 	free(run);
 }
 
+/* Of what has no runtime yet nothing is known. */
+static bool can_mode(const struct reader_process *process, enum engine_mode mode, struct err *err)
+{
+	if (mode != MODE_EXCEPTION || !process->attached.count)
+		return true;
+	for (u32 i = 0; i < process->attached.count; i++)
+		if (process->attached.at[i]->runtime->raises)
+			return true;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "mode exception: process %u is %s, and who raises is known of Python only",
+		       process->pid, process->attached.at[0]->runtime->name);
+}
+
 static struct run *run_new(const struct engine_options *options, struct err *err)
 {
 	if (options->hz < 1 || options->hz > HZ_MAX) {
@@ -539,6 +552,10 @@ static struct run *reader_open(struct target *target, const struct engine_option
 	}
 	process->own_child = target_parent(target) == (u32)getpid();
 	if (!process_attach(process, err) && !process->starting && !options->may_start) {
+		reader_close(run);
+		return NULL;
+	}
+	if (!can_mode(process, options->mode, err)) {
 		reader_close(run);
 		return NULL;
 	}

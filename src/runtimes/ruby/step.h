@@ -222,13 +222,13 @@ RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *st
 	u32 flags;
 
 	if (!state->objspace || !at->gc_flags ||
-	    !mem_peek(mem, state->objspace + at->gc_flags, &flags, 4))
+	    !mem_peek_last(mem, state->objspace + at->gc_flags, &flags, 4))
 		return;
 	/* mode: 2 bits (1 marking), immediate_sweep, dont_gc, dont_incremental, during_gc,
 	 * during_compacting. */
 	if ((flags & 0x20) && (walk->flags & WALK_LOCK))
 		walk->flags |= WALK_GC;
-	if (!at->gc_count || !mem_peek(mem, state->objspace + at->gc_count, &count, 8))
+	if (!at->gc_count || !mem_peek_last(mem, state->objspace + at->gc_count, &count, 8))
 		return;
 	walk->generation = count * 4 + ((flags & 0x40) ? 2 : (flags & 3) == 1 ? 1 : 3);
 }

@@ -24,6 +24,9 @@ struct cell {
 /* Head and frames on pages of their own; frames grow down from the end, as Ruby's do. */
 struct stack {
 	_Alignas(PAGE) volatile u64 top; /* index of the leaf */
+	volatile u64 near;               /* taken with the head, may drift */
+	volatile u64 counter;            /* to be read last */
+	volatile u64 constant;
 	_Alignas(PAGE) volatile struct cell cells[FRAMES];
 };
 
@@ -71,7 +74,7 @@ static void walk(struct fixture *f)
 
 	f->count = 0;
 	f->fault = !mem_read(mem, (u64)&f->stack->top, &top, sizeof top);
-	plan_head_done(f->plan);
+	plan_head_done(f->plan, 0);
 	for (u64 i = top; i < FRAMES && !f->fault; i++) {
 		u64 pos;
 		u64 at = (u64)&f->stack->cells[i];
@@ -166,6 +169,82 @@ static void a_deeper_stack_is_learned(void **state)
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	plan_end(f->plan);
 	assert_int_equal(plan_stats(f->plan)->unplanned, unplanned);
+}
+
+/* A walk of the head alone, with what lies near it. */
+static u64 near_walk(struct fixture *f)
+{
+	const struct mem *mem = plan_mem(f->plan);
+	u64 top = 0, near = 0, counter = 0;
+
+	plan_begin(f->plan, &f->set, false);
+	assert_true(mem_read(mem, (u64)&f->stack->top, &top, 8));
+	assert_true(mem_peek(mem, (u64)&f->stack->near, &near, 8));
+	assert_true(mem_peek_last(mem, (u64)&f->stack->counter, &counter, 8));
+	plan_head_done(f->plan, 0);
+	assert_int_equal(plan_settle(f->plan), PLAN_HELD);
+	plan_end(f->plan);
+	assert_int_equal(top, f->stack->top);
+	return near * 1000 + counter;
+}
+
+/* [near and head] [head] [counter]: what may be read first comes with the first head, the counter does not. */
+static void what_lies_near_the_head_is_read_with_it(void **state)
+{
+	struct fixture *f = *state;
+
+	f->stack->near = 3;
+	f->stack->counter = 4;
+	near_walk(f);
+	for (u32 i = 0; i < 3; i++) {
+		f->stack->near++;
+		f->stack->top--;
+		u64 ranges = plan_stats(f->plan)->ranges;
+		assert_int_equal(near_walk(f), f->stack->near * 1000 + 4);
+		assert_int_equal(plan_stats(f->plan)->ranges - ranges, 3);
+	}
+}
+
+static u64 constant_walk(struct fixture *f, u64 generation, bool moves)
+{
+	const struct mem *mem = plan_mem(f->plan);
+	u64 top = 0, value = 0;
+
+	plan_begin(f->plan, &f->set, false);
+	assert_true(mem_read(mem, (u64)&f->stack->top, &top, 8));
+	plan_head_done(f->plan, generation);
+	assert_true(mem_read(mem, (u64)&f->stack->cells[top], &value, 8));
+	assert_true(mem_constant(mem, (u64)&f->stack->constant, &value, 8));
+	f->stack->cells[top].id += moves;
+	assert_int_equal(plan_settle(f->plan), moves ? PLAN_MOVED : PLAN_HELD);
+	plan_end(f->plan);
+	return value;
+}
+
+static void a_constant_is_read_once_a_generation(void **state)
+{
+	struct fixture *f = *state;
+
+	f->stack->constant = 10;
+	assert_int_equal(constant_walk(f, 1, false), 10);
+	f->stack->constant = 11;
+	assert_int_equal(constant_walk(f, 1, false), 10);
+	assert_int_equal(constant_walk(f, 2, false), 11);
+	f->stack->constant = 12;
+	assert_int_equal(constant_walk(f, 0, false), 12); /* not known: nothing is kept */
+	f->stack->constant = 13;
+	assert_int_equal(constant_walk(f, 0, false), 13);
+}
+
+/* What a walk that moved took for an object may have been none. */
+static void a_walk_that_moved_teaches_no_constant(void **state)
+{
+	struct fixture *f = *state;
+
+	f->stack->constant = 10;
+	assert_int_equal(constant_walk(f, 1, true), 10);
+	f->stack->constant = 11;
+	assert_int_equal(constant_walk(f, 1, false), 11);
 }
 
 static void memory_that_goes_away_is_no_crash(void **state)
@@ -264,6 +343,9 @@ int main(void)
 		TEST(a_drifting_word_is_none),
 		TEST(a_stopped_thread_needs_one_copy),
 		TEST(a_deeper_stack_is_learned),
+		TEST(what_lies_near_the_head_is_read_with_it),
+		TEST(a_constant_is_read_once_a_generation),
+		TEST(a_walk_that_moved_teaches_no_constant),
 		TEST(memory_that_goes_away_is_no_crash),
 		TEST(an_address_that_wraps_is_refused),
 		TEST(what_holds_is_legal_while_it_moves),

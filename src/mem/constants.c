@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * constants.c - see constants.h. */
+#include "mem/constants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static u32 place_of(u64 addr)
+{
+	return (u32)(addr * 0x9e3779b97f4a7c15ull >> 32) % CONSTANTS;
+}
+
+void constants_free(struct constants *constants)
+{
+	free(constants->all);
+	vec_free(&constants->fresh);
+	*constants = (struct constants){ 0 };
+}
+
+void constants_begin(struct constants *constants, u64 image, u64 epoch)
+{
+	constants->image = image;
+	constants->epoch = epoch;
+	vec_clear(&constants->fresh);
+}
+
+bool constants_find(const struct constants *constants, u64 addr, void *dst, u32 len)
+{
+	if (!constants->epoch || !constants->all)
+		return false;
+	const struct constant *known = &constants->all[place_of(addr)];
+	if (known->addr != addr || known->len != len || known->epoch != constants->epoch ||
+	    known->image != constants->image)
+		return false;
+	memcpy(dst, known->bytes, len);
+	return true;
+}
+
+void constants_add(struct constants *constants, u64 addr, const void *bytes, u32 len)
+{
+	struct constant constant = {
+		.image = constants->image, .epoch = constants->epoch, .addr = addr, .len = len
+	};
+
+	if (!constants->epoch || len > sizeof constant.bytes)
+		return;
+	/* out of memory: it is read again, which is slow and right */
+	if (!constants->all && !(constants->all = calloc(CONSTANTS, sizeof *constants->all)))
+		return;
+	if (!vec_push(&constants->fresh, place_of(addr)))
+		return;
+	memcpy(constant.bytes, bytes, len);
+	constants->all[place_of(addr)] = constant;
+}
+
+void constants_end(struct constants *constants, bool held)
+{
+	for (u32 i = 0; !held && i < constants->fresh.count; i++)
+		constants->all[constants->fresh.at[i]] = (struct constant){ 0 };
+	vec_clear(&constants->fresh);
+}

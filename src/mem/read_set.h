@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * read_set.h - what the walks of one thread read: the ranges of the next plan (plan.h).
+ *
+ * Ranges are kept by part, joined where near, and within a part in the order in which the walk takes them:
+ * what it takes first is nearest to the leaf and changes fastest.  What no walk has touched for a while is let
+ * go of. */
+#pragma once
+#include "base/vec.h"
+#include "mem/live.h"
+
+enum plan_part { PLAN_ONCE, PLAN_HEAD, PLAN_BODY, PLAN_PARTS };
+
+struct plan_range {
+	u64 addr;
+	u32 len;
+	u32 offset;    /* of its bytes in a snapshot of its part */
+	u64 low, high; /* what was touched since the last trim; low > high: nothing */
+	u32 part;
+	bool last;  /* once: it must not be read before the body */
+	bool leads; /* once: it covers a head, and is read with the first one */
+	u32 first;  /* when the last walk touched it first, in reads: the order of fetching */
+};
+
+/* All zero is valid and empty. One a thread. */
+struct read_set {
+	VEC(struct plan_range) ranges;
+	u32 part_end[PLAN_PARTS]; /* behind the part's last range */
+	u32 part_bytes[PLAN_PARTS];
+	u32 walks; /* since the last trim */
+};
+
+void read_set_free(struct read_set *set);
+void read_set_clear(struct read_set *set);
+/* What was read from `low` to `high` is part of the next plan: in effect after read_set_arrange(). */
+void read_set_add(struct read_set *set, u64 low, u64 high, enum plan_part part, u32 first,
+		  bool last);
+void read_set_arrange(struct read_set *set);
+/* Lets go of what was not touched since the last time. */
+void read_set_trim(struct read_set *set);
+
+static inline u32 part_begin(const u32 part_end[], enum plan_part part)
+{
+	return part ? part_end[part - 1] : 0;
+}
+
+/* The range of a part that holds these bytes, or NULL. Reads come in runs, so the last one found is asked
+ * first: *hint. */
+struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[], u32 *hint,
+				 enum plan_part part, u64 addr, u32 len);
+/* These bytes of the range were used. */
+void range_touch(u64 *low, u64 *high, u64 addr, u32 len);
+/* The range of `once` that covers this head; NULL: none. */
+const struct plan_range *read_set_leader(const struct read_set *set, const struct plan_range *head);
+
+/* The head words of a set as spans, for one batched look at many threads: fills at most `room`
+ * spans whose bytes land in `bytes` one after the other; returns the spans used, 0 when the set
+ * is empty or does not fit. *used is the number of bytes. */
+u32 read_set_head(const struct read_set *set, struct mem_span *spans, u32 room, u8 *bytes,
+		  u32 bytes_room, u32 *used);
