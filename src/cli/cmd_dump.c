@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_dump.c - sonde dump: every thread's stack now, leaf first. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
 #include "cli/say.h"
 #include "cli/value.h"
 #include "sample/label.h"
@@ -14,7 +16,7 @@ struct dump_options {
 	u32 pid;
 	u32 pause;
 	const char *thread;
-	bool json;
+	bool json, locals;
 };
 
 static const struct dump_options defaults = { .pause = PAUSE_AUTO };
@@ -24,6 +26,8 @@ static const struct option_row rows[] = {
 	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, VALUE_PID_HIGHEST,
 	  .text = "of this process" },
 	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "as JSON" },
+	{ 'l', "locals", NULL, OPTION_FLAG, AT(locals),
+	  .text = "the local variables of each frame too (Python)" },
 	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
 	  .text = "stop a thread for microseconds: never, always, or auto: when its stack changes "
@@ -36,11 +40,18 @@ static const struct option_row rows[] = {
 };
 #undef AT
 
-static const char *const state_texts[] = {
+static const char *state_text(const struct dump_thread *thread, char out[static 40])
+{
+	static const char *const texts[] = {
 #define X(name, text) text,
-	DUMP_STATES(X)
+		DUMP_STATES(X)
 #undef X
-};
+	};
+
+	snprintf(out, 40, "%s%s", texts[thread->state],
+		 thread->state == DUMP_WAITING ? thread->lock : "");
+	return out;
+}
 
 static const struct name_string *string_at(const struct dump *dump, u32 number)
 {
@@ -82,8 +93,24 @@ static void write_frame(struct out *out, const struct dump *dump, u32 location)
 	str_free(&label);
 }
 
+/* The text is that of a program: each of its lines is made safe. */
+static void write_locals(struct out *out, const struct dump *dump, u32 string)
+{
+	const char *line = string_at(dump, string)->text;
+	struct str safe = { 0 };
+
+	for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
+		str_clear(&safe);
+		text_add_safe(&safe, line, (size_t)(end - line), 0);
+		outf(out, "    %s\n", safe.bad ? "" : safe.text);
+	}
+	str_free(&safe);
+}
+
 static void write_text(const struct dump *dump, const char *wanted, struct out *out)
 {
+	char state[40];
+
 	outf(out, "process %u (", dump->pid);
 	write_foreign(out, string_at(dump, dump->runtime));
 	outf(out, "), %u thread%s\n", dump->threads.count, dump->threads.count == 1 ? "" : "s");
@@ -95,9 +122,13 @@ static void write_text(const struct dump *dump, const char *wanted, struct out *
 		out_text(out, "\nthread ");
 		write_foreign(out, string_at(dump, thread->name));
 		outf(out, "%s(%u): %s\n", thread->name ? " " : "", thread->tid,
-		     state_texts[thread->state]);
-		for (u32 s = thread->stack; s; s = dump->names.stacks.at[s].outer)
+		     state_text(thread, state));
+		u32 local = thread->locals;
+		for (u32 s = thread->stack; s; s = dump->names.stacks.at[s].outer) {
 			write_frame(out, dump, dump->names.stacks.at[s].location);
+			if (local)
+				write_locals(out, dump, dump->locals.at[local++]);
+		}
 	}
 }
 
@@ -106,7 +137,23 @@ static void json_string(struct json *json, const char *key, const struct name_st
 	json_bytes(json, key, string->text, string->length);
 }
 
-static void json_frame(struct json *json, const struct dump *dump, u32 location_number)
+static void json_locals(struct json *json, const char *line)
+{
+	json_array(json, "locals");
+	for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
+		const char *equals = strstr(line, " = ");
+		if (!equals || equals > end)
+			continue;
+		json_object(json, NULL);
+		json_bytes(json, "name", line, (size_t)(equals - line));
+		json_bytes(json, "value", equals + 3, (size_t)(end - equals - 3));
+		json_end(json);
+	}
+	json_end(json);
+}
+
+/* `locals`: a string, or 0. */
+static void json_frame(struct json *json, const struct dump *dump, u32 location_number, u32 locals)
 {
 	const struct name_location *location = &dump->names.locations.at[location_number];
 	const struct name_function *function = &dump->names.functions.at[location->function];
@@ -127,12 +174,15 @@ static void json_frame(struct json *json, const struct dump *dump, u32 location_
 		json_number(json, "end_column", location->end_column);
 	}
 	json_text(json, "kind", frame_kind(dump, function));
+	if (locals)
+		json_locals(json, string_at(dump, locals)->text);
 	json_end(json);
 }
 
 static void write_json(const struct dump *dump, const char *wanted, struct out *out)
 {
 	struct json json = json_make(out);
+	char state[40];
 
 	json_object(&json, NULL);
 	json_number(&json, "pid", dump->pid);
@@ -146,10 +196,12 @@ static void write_json(const struct dump *dump, const char *wanted, struct out *
 		json_object(&json, NULL);
 		json_number(&json, "tid", thread->tid);
 		json_string(&json, "name", string_at(dump, thread->name));
-		json_text(&json, "state", state_texts[thread->state]);
+		json_text(&json, "state", state_text(thread, state));
 		json_array(&json, "frames");
+		u32 local = thread->locals;
 		for (u32 s = thread->stack; s; s = dump->names.stacks.at[s].outer)
-			json_frame(&json, dump, dump->names.stacks.at[s].location);
+			json_frame(&json, dump, dump->names.stacks.at[s].location,
+				   local ? dump->locals.at[local++] : 0);
 		json_end(&json);
 		json_end(&json);
 	}
@@ -177,7 +229,7 @@ static int run(void *options_given, int rest_count, char **rest)
 				 rest[0]);
 	if (!given->pid)
 		return say_usage("dump", "of what? Give -p PID");
-	if (!dump_take(&dump, given->pid, (enum engine_pause)given->pause, &err))
+	if (!dump_take(&dump, given->pid, (enum engine_pause)given->pause, given->locals, &err))
 		return say_failure("dump", &err);
 	if (dump.warning)
 		say_warning("%s", string_at(&dump, dump.warning)->text);
@@ -203,14 +255,15 @@ const struct command dump_command = {
 	.usage = "[OPTIONS] -p PID",
 	.details =
 		"Prints the stack of every thread of the program, the innermost frame first, with the "
-		"thread's name, number and state: running, waiting for the GVL, blocked (asleep, or in "
+		"thread's name, number and state: running, waiting for the GVL or GIL, blocked (asleep, or in "
 		"native code that does without the lock), GC, or stopped (by a signal or a debugger; "
 		"SIGCONT lets a stopped process go on).\n\n"
 		"With --json:\n\n"
 		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"state\",\n"
-		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\"}]}]}\n\n"
-		"kind is the language (ruby), cfunc for its functions written in C, native, kernel, or "
-		"mark for [moving] and the like; path and line are null where there are none. Bytes "
+		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\",\n"
+		"      \"end_line\", \"column\", \"end_column\"}]}]}\n\n"
+		"kind is the language (ruby, python), cfunc for its functions written in C, native, kernel, or "
+		"mark for [moving] and the like; path and line are null where there are none; columns, from 1 in bytes of UTF-8, are there from Python 3.11 on. Bytes "
 		"that are not UTF-8 are U+FFFD.",
 	.options = rows,
 	.defaults = &defaults,

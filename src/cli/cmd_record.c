@@ -32,7 +32,7 @@ struct record_options {
 	struct sampling sampling;
 	u64 duration_ns; /* 0: no end */
 	const char *output, *format, *tape_dir, *quality;
-	bool threads, weights, with_source, quiet;
+	bool threads, weights, with_source, by_function, quiet;
 };
 
 static const struct record_options defaults = { .sampling = SAMPLING_DEFAULTS };
@@ -52,6 +52,8 @@ static const struct option_row rows[] = {
 	  .text = "\"thread NAME (TID)\" at the root of each stack" },
 	{ 0, "weights", NULL, OPTION_FLAG, AT(weights),
 	  .text = "nanoseconds instead of counts, in formats that hold one number" },
+	{ 'F', "function", NULL, OPTION_FLAG, AT(by_function),
+	  .text = "frames are functions, with their first line, and not lines of them" },
 	{ 0, "with-source", NULL, OPTION_FLAG, AT(with_source),
 	  .text = "keep the text of the source files too, for the page" },
 	{ 0, "tape", "DIR", OPTION_TEXT, AT(tape_dir),
@@ -66,6 +68,11 @@ static const struct option_row rows[] = {
 	{ 'c', "on-cpu", NULL, OPTION_PRESET, AT(sampling.mode), MODE_CPU, .text = "as --mode=cpu",
 	  .synonym = true },
 	{ 's', "subprocesses", NULL, OPTION_IGNORED, .text = "" },
+	{ 0, "nolineno", NULL, OPTION_FLAG, AT(by_function), .text = "as --function",
+	  .synonym = true },
+	{ 0, "full-filenames", NULL, OPTION_IGNORED, .text = "not needed: paths are always whole" },
+	{ 'n', "native", NULL, OPTION_IGNORED,
+	  .text = "not yet: frames of C are not shown by the engine that reads from outside" },
 	{ 0, "force-version", "VERSION", OPTION_IGNORED,
 	  .text = "not needed: the version is read from the process itself" },
 	{ 0, "raw-file", "FILE", OPTION_IGNORED,
@@ -156,6 +163,7 @@ static bool attach(struct recording *r, struct err *err)
 	session.spawned = r->command != NULL;
 	session.command = r->line.text;
 	session.with_source = given->with_source;
+	session.by_function = given->by_function;
 	session.timeline_cells = r->output.exporter ? TIMELINE_CELLS : 0;
 	session.run.tape_dir = given->tape_dir;
 	if (!record_output_open(&r->output, session.pid, err))

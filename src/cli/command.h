@@ -8,10 +8,10 @@
 #include "base/types.h"
 
 enum option_kind {
-	OPTION_FLAG,     /* bool, set */
-	OPTION_NUMBER,   /* u32 within [low, high] */
-	OPTION_TEXT,     /* const char * */
-	OPTION_CHOICE,   /* u32: index in `choices`, a comma-separated list */
+	OPTION_FLAG,   /* bool, set */
+	OPTION_NUMBER, /* u32 within [low, high] */
+	OPTION_TEXT,   /* const char * */
+	OPTION_CHOICE, /* u32: index in `choices`: "a,b|c,d" has three, and the second two spellings */
 	OPTION_PRESET,   /* u32, set to `low`: a flag that stands for "--other=value" */
 	OPTION_DURATION, /* u64 ns: "30", "30s", "5m", "1.5s", "200ms" */
 	OPTION_IGNORED, /* accepted for users of other profilers; `text` is said as a note, "" is silent */

@@ -42,8 +42,10 @@ struct sampling {
 	  .choices = "never,auto,always",                                                           \
 	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too "     \
 		  "many of its samples are [moving]" },                                             \
-	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode), .choices = "cpu,wall,gvl",     \
-	  .text = "what a sample weighs: CPU time, wall time, or time with the VM's lock" },        \
+	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode),                             \
+	  .choices = "cpu,wall,gvl|gil,exception",                                                  \
+	  .text = "what a sample weighs: CPU time, wall time, time with the VM's lock, or (Python) " \
+		  "time in which an exception is raised or handled" },                              \
 	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread),                        \
 	  .text = "only this thread" },                                                             \
 	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \

@@ -100,7 +100,8 @@ bool value_parse_duration(const char *text, u64 *out_ns, struct err *err)
 		       text);
 }
 
-bool value_choice(const char *choices, u32 index, char out[static 32])
+/* A choice can be spelled in several ways: "gvl|gil". */
+static bool choice_spelling(const char *choices, u32 index, u32 nth, char out[static 32])
 {
 	for (; index; index--) {
 		choices = strchr(choices, ',');
@@ -108,8 +109,18 @@ bool value_choice(const char *choices, u32 index, char out[static 32])
 			return false;
 		choices++;
 	}
-	snprintf(out, 32, "%.*s", (int)strcspn(choices, ","), choices);
+	for (; nth; nth--) {
+		choices += strcspn(choices, ",|");
+		if (*choices++ != '|')
+			return false;
+	}
+	snprintf(out, 32, "%.*s", (int)strcspn(choices, ",|"), choices);
 	return true;
+}
+
+bool value_choice(const char *choices, u32 index, char out[static 32])
+{
+	return choice_spelling(choices, index, 0, out);
 }
 
 bool value_parse_choice(const char *text, const char *choices, u32 *out, struct err *err)
@@ -117,16 +128,17 @@ bool value_parse_choice(const char *text, const char *choices, u32 *out, struct 
 	struct suggest suggest = suggest_make(text);
 	char word[32], nearest[32] = "";
 
-	for (u32 i = 0; value_choice(choices, i, word); i++) {
-		if (!strcmp(word, text)) {
-			*out = i;
-			return true;
+	for (u32 i = 0; choice_spelling(choices, i, 0, word); i++)
+		for (u32 n = 0; choice_spelling(choices, i, n, word); n++) {
+			if (!strcmp(word, text)) {
+				*out = i;
+				return true;
+			}
+			u32 distance = suggest.distance;
+			suggest_consider(&suggest, word);
+			if (suggest.distance < distance)
+				memcpy(nearest, word, sizeof nearest);
 		}
-		u32 distance = suggest.distance;
-		suggest_consider(&suggest, word);
-		if (suggest.distance < distance)
-			memcpy(nearest, word, sizeof nearest);
-	}
 	err_set(err, ERR_USAGE, "\"%.80s\" is not one of %s", text, choices);
 	return nearest[0] ? err_hint(err, "did you mean \"%s\"?", nearest) : false;
 }

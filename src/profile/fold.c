@@ -204,7 +204,14 @@ const char *fold_unit(const struct profile *profile)
 {
 	if (profile_total_weight(profile) == 0)
 		return "samples";
-	return !strcmp(profile->mode, "cpu") ? "CPU time" :
-	       !strcmp(profile->mode, "gvl") ? "time with the VM's lock" :
-					       "time";
+	static const struct {
+		const char *mode, *unit;
+	} units[] = { { "cpu", "CPU time" },
+		      { "gvl", "time with the VM's lock" },
+		      { "exception", "time with an exception" } };
+
+	for (u32 i = 0; i < COUNT_OF(units); i++)
+		if (!strcmp(profile->mode, units[i].mode))
+			return units[i].unit;
+	return "time";
 }

@@ -17,7 +17,7 @@
 enum { ROUNDS_MAX = 64 };
 
 struct taken {
-	u32 tid, stack;
+	u32 tid, stack, locals;
 	bool complete, gc;
 	bool on_cpu;  /* or waits for one: the kernel says R */
 	bool stopped; /* by a signal or a tracer: T or t; what it held it still holds */
@@ -31,6 +31,7 @@ struct taking {
 	struct attempt attempt;
 	struct engine_options options;
 	struct quality quality;
+	bool locals;
 	VEC(struct taken) taken; /* in the order in which they came */
 };
 
@@ -44,6 +45,28 @@ static struct taken *taken_of(struct taking *taking, u32 tid)
 	return &taking->taken.at[taking->taken.count - 1];
 }
 
+/* One string a frame, empty where nothing is known. */
+static void take_locals(struct taking *taking, struct taken *taken, const struct sample *sample,
+			const struct sample_source *source)
+{
+	struct dump *dump = taking->dump;
+	struct str text = { 0 };
+
+	taken->locals = dump->locals.count;
+	for (u32 i = 0; i < sample->depth; i++) {
+		const struct frame *frame = &sample->frames[i];
+		const void *state;
+		const struct runtime *runtime = source->runtime_of(source, frame->kind, &state);
+		str_clear(&text);
+		bool known = runtime && runtime->locals &&
+			     runtime->locals(source->mem, state, frame, &text);
+		if (!vec_push(&dump->locals,
+			      known ? names_string(&dump->names, text.text, text.length) : 0))
+			dump->names.bad = true;
+	}
+	str_free(&text);
+}
+
 static void on_sample(void *arg, const struct sample *sample, const struct sample_source *source)
 {
 	struct taking *taking = arg;
@@ -54,6 +77,8 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 	if (!taken || taken->complete)
 		return;
 	taken->stack = naming_stack(taking->naming, sample, source);
+	if (taking->locals)
+		take_locals(taking, taken, sample, source);
 	taken->complete = !(sample->flags & SAMPLE_MOVING);
 	taken->gc = sample->depth && sample->frames[0].kind == FRAME_MARK &&
 		    sample->frames[0].id == MARK_GC;
@@ -123,7 +148,9 @@ static bool fill_threads(struct taking *taking)
 			.tid = thread->tid,
 			.name = names_text(&dump->names, thread->name),
 			.state = state_of(thread, taken),
+			.lock = thread->attached ? thread->attached->runtime->lock : "lock",
 			.stack = taken ? taken->stack : 0,
+			.locals = taken ? taken->locals : 0,
 		};
 		if (!vec_push(&dump->threads, row))
 			return false;
@@ -169,15 +196,17 @@ static bool take(struct taking *taking, struct err *err)
 	return (fill_threads(taking) && !dump->names.bad) || err_no_memory(err);
 }
 
-bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, struct err *err)
+bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, bool locals, struct err *err)
 {
 	struct taking taking = { .dump = dump,
-				 .options = { .hz = 99, .mode = MODE_WALL, .pause = pause } };
+				 .options = { .hz = 99, .mode = MODE_WALL, .pause = pause },
+				 .locals = locals };
 
 	*dump = (struct dump){ .pid = pid };
 	if (!names_init(&dump->names))
 		return err_no_memory(err);
-	taking.naming = naming_new(&dump->names, true);
+	dump->names.bad |= !vec_push(&dump->locals, 0);
+	taking.naming = naming_new(&dump->names, NAMING_COLUMNS);
 	bool good = taking.naming ? target_open(&taking.target, pid, err) : err_no_memory(err);
 	if (good) {
 		good = take(&taking, err);
@@ -196,6 +225,7 @@ bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, struct err *
 void dump_free(struct dump *dump)
 {
 	names_free(&dump->names);
+	vec_free(&dump->locals);
 	vec_free(&dump->threads);
 }
 

@@ -5,13 +5,13 @@
 #include "engines/engine.h"
 #include "sample/names.h"
 
-/* What a thread of the VM was doing. */
-#define DUMP_STATES(X)                    \
-	X(UNKNOWN, "unknown")             \
-	X(RUNNING, "running")             \
-	X(WAITING, "waiting for the GVL") \
-	X(BLOCKED, "blocked")             \
-	X(GC, "GC")                       \
+/* What a thread of the VM was doing. Behind what it waits for comes the name of the VM's lock. */
+#define DUMP_STATES(X)                 \
+	X(UNKNOWN, "unknown")          \
+	X(RUNNING, "running")          \
+	X(WAITING, "waiting for the ") \
+	X(BLOCKED, "blocked")          \
+	X(GC, "GC")                    \
 	X(STOPPED, "stopped")
 
 enum dump_state {
@@ -25,19 +25,22 @@ struct dump_thread {
 	u32 tid;  /* as this side sees it; 0: not on a native thread now */
 	u32 name; /* string */
 	enum dump_state state;
-	u32 stack; /* of `names`: its location is the leaf, `outer` leads to the root */
+	const char *lock; /* "GVL", "GIL" */
+	u32 stack;        /* of `names`: its location is the leaf, `outer` leads to the root */
+	u32 locals; /* where those of the leaf are, the next one's behind it; 0: not asked for */
 };
 
 struct dump {
 	struct names names;
 	u32 pid;
-	u32 runtime; /* string: "ruby 3.1.2" */
-	u32 warning; /* string: for the user, e.g. an unknown patch level; 0: none */
+	u32 runtime;     /* string: "ruby 3.1.2" */
+	u32 warning;     /* string: for the user, e.g. an unknown patch level; 0: none */
+	VEC(u32) locals; /* strings, a frame each: "name = value" lines; number 0 is nobody's */
 	VEC(struct dump_thread) threads; /* in the VM's own order, the main thread first */
 };
 
 /* False: nothing to free. */
-bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, struct err *err);
+bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, bool locals, struct err *err);
 void dump_free(struct dump *dump);
 
 /* Which runtime a process has, which of its numbers are in use and where each came from: the text

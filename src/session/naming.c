@@ -43,23 +43,28 @@ struct naming {
 	VEC(struct named) all;
 	struct table table;
 	struct tape witness;
+	/* The last stack, root first, as far as it was named without a doubt, and what each frame of it leads to: a
+	 * busy program's next sample shares most of it. */
+	u64 last_incarnation, last_generation;
+	VEC(struct frame) last_frames;
+	VEC(u32) last_stacks;
 	VEC(u32) found; /* item of `all`, a frame each of the present sample */
 	VEC(u32) stale; /* items to be validated */
 	VEC(struct mem_span) spans;
 	VEC(u8) again;
 	struct frame_name name;
-	bool columns;
+	enum naming_detail detail;
 	bool churns;
 	u64 unnamed;
 };
 
-struct naming *naming_new(struct names *names, bool columns)
+struct naming *naming_new(struct names *names, enum naming_detail detail)
 {
 	struct naming *naming = calloc(1, sizeof *naming);
 
 	if (naming) {
 		naming->names = names;
-		naming->columns = columns;
+		naming->detail = detail;
 	}
 	return naming;
 }
@@ -71,6 +76,8 @@ void naming_free(struct naming *naming)
 	vec_free(&naming->all);
 	table_free(&naming->table);
 	tape_free(&naming->witness);
+	vec_free(&naming->last_frames);
+	vec_free(&naming->last_stacks);
 	vec_free(&naming->found);
 	vec_free(&naming->stale);
 	vec_free(&naming->spans);
@@ -141,12 +148,38 @@ static bool is_function_of(struct naming *naming, const struct frame_key *of, u3
 	return was;
 }
 
-static bool find_frames(struct naming *naming, const struct sample *sample,
+/* How many of the outermost frames are those of the last stack. */
+static u32 shared_frames(struct naming *naming, const struct sample *sample,
+			 const struct sample_source *source)
+{
+	u32 shared = 0;
+
+	if (!sample->generation || sample->generation != naming->last_generation ||
+	    source->incarnation != naming->last_incarnation)
+		vec_clear(&naming->last_frames);
+	while (shared < sample->depth && shared < naming->last_frames.count &&
+	       !memcmp(&naming->last_frames.at[shared], &sample->frames[sample->depth - 1 - shared],
+		       sizeof(struct frame)))
+		shared++;
+	naming->last_frames.count = naming->last_stacks.count = shared;
+	naming->last_generation = sample->generation;
+	naming->last_incarnation = source->incarnation;
+	return shared;
+}
+
+static void remember(struct naming *naming, const struct frame *frame, u32 stack)
+{
+	if (!vec_push(&naming->last_frames, *frame) || !vec_push(&naming->last_stacks, stack))
+		naming->last_frames.count = 0; /* out of memory: looked up each time */
+}
+
+/* The items of the innermost `count`. */
+static bool find_frames(struct naming *naming, const struct sample *sample, u32 count,
 			const struct sample_source *source)
 {
 	vec_clear(&naming->found);
 	vec_clear(&naming->stale);
-	for (u32 i = 0; i < sample->depth; i++) {
+	for (u32 i = 0; i < count; i++) {
 		const struct frame *frame = &sample->frames[i];
 		u32 item = frame->kind == FRAME_MARK ? 0 : item_of(naming, source, frame);
 		if (item == TABLE_NONE || !vec_push(&naming->found, item))
@@ -235,9 +268,11 @@ static u32 location_of(struct naming *naming, const struct runtime *runtime,
 		.flags = name->flags,
 	};
 	struct name_location location = { .function = names_function(names, &function),
-					  .line = name->line };
+					  .line = naming->detail == NAMING_FUNCTIONS ?
+							  name->first_line :
+							  name->line };
 
-	if (naming->columns) {
+	if (naming->detail == NAMING_COLUMNS) {
 		location.end_line = name->end_line;
 		location.column = name->column;
 		location.end_column = name->end_column;
@@ -363,10 +398,12 @@ static u32 named_location(struct naming *naming, struct named *named)
 u32 naming_stack(struct naming *naming, const struct sample *sample,
 		 const struct sample_source *source)
 {
-	u32 stack = 0;
+	u32 shared = shared_frames(naming, sample, source), inner = sample->depth - shared;
+	u32 stack = shared ? naming->last_stacks.at[shared - 1] : 0;
+	bool sure = sample->generation;
 
 	start_over_when_full(naming);
-	if (!find_frames(naming, sample, source)) {
+	if (!find_frames(naming, sample, inner, source)) {
 		naming->names->bad = true;
 		return 0;
 	}
@@ -374,15 +411,19 @@ u32 naming_stack(struct naming *naming, const struct sample *sample,
 		validate(naming, sample, source);
 	if (naming->stale.count)
 		read_names(naming, sample, source);
-	for (u32 i = sample->depth; i-- > 0;) {
+	for (u32 i = inner; i-- > 0;) {
 		const struct frame *frame = &sample->frames[i];
 		u32 location;
 		if (frame->kind == FRAME_MARK) {
 			location = names_mark(naming->names, (enum frame_mark)frame->id);
 		} else {
-			location = named_location(naming, &naming->all.at[naming->found.at[i]]);
+			struct named *named = &naming->all.at[naming->found.at[i]];
+			location = named_location(naming, named);
+			sure = sure && named->known;
 		}
 		stack = names_stack(naming->names, stack, location);
+		if (sure)
+			remember(naming, frame, stack);
 	}
 	return stack;
 }

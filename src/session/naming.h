@@ -21,8 +21,11 @@
 
 struct naming; /* opaque */
 
-/* `columns`: a location is a part of a line, where the language says which; else a line. */
-struct naming *naming_new(struct names *names, bool columns);
+/* What a location is: a function (its first line), a line of it, or a part of a line, where the language says
+ * which. */
+enum naming_detail { NAMING_FUNCTIONS, NAMING_LINES, NAMING_COLUMNS };
+
+struct naming *naming_new(struct names *names, enum naming_detail detail);
 void naming_free(struct naming *naming);
 /* The stack of a sample's frames (a number of `names`); 0 when it has none. */
 u32 naming_stack(struct naming *naming, const struct sample *sample,

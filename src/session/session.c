@@ -161,7 +161,10 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 static const char *mode_text(enum engine_mode mode)
 {
 	static const char *const texts[] = {
-		[MODE_CPU] = "cpu", [MODE_WALL] = "wall", [MODE_LOCK] = "gvl"
+		[MODE_CPU] = "cpu",
+		[MODE_WALL] = "wall",
+		[MODE_LOCK] = "gvl",
+		[MODE_EXCEPTION] = "exception",
 	};
 	return texts[mode];
 }
@@ -171,7 +174,9 @@ static struct session *session_new(const struct session_options *options, struct
 	struct session *session = calloc(1, sizeof *session);
 
 	if (!session || !profile_init(&session->profile) ||
-	    !(session->naming = naming_new(&session->profile.names, false))) {
+	    !(session->naming = naming_new(&session->profile.names, options->by_function ?
+									    NAMING_FUNCTIONS :
+									    NAMING_LINES))) {
 		if (session)
 			profile_free(&session->profile);
 		free(session);

@@ -16,6 +16,7 @@ struct session_options {
 	bool spawned;
 	const char *command; /* how sonde was called, for the profile; NULL: not known; borrowed */
 	bool with_source;    /* keep the text of the files that samples are in */
+	bool by_function;    /* frames are functions, not lines of them */
 	u32 timeline_cells;  /* 0: when a sample was taken is not kept (profile/timeline.h) */
 };
 

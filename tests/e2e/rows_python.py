@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_python.py - Python stacks are those that the program itself says it has."""
 import json
+import re
+import time
+from dataclasses import replace
 from itertools import zip_longest
+from pathlib import Path
 
-from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict
-from rows import Figure, at_least, exactly, holds, row
-from target import start
+import folded
+import stats
+from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict, numbered
+from rows import Figure, at_least, at_most, exactly, holds, row
+from rows_life import inner_tids, namespaced, profiled, results
+from rows_threads import window
+from rows_truth import share_figure, without_line, wrong_lines
+from target import CpuSeries, child_of, start, thread_cpu_ns
 
 KINDS = ("flat", "nested", "leaf", "generators", "recursion")
 
@@ -56,23 +65,254 @@ def wanted_frames(frames, has_columns):
     return [dict(zip(keys, frame)) for frame in reversed(frames)]
 
 
-@row("py-parked", "threads that stand still: path, line, qualname, columns as traceback has them", language="python")
-def parked(run):
+def compare_parked(run, target):
+    """(frames, wrong, an example) of the threads of parked.py, as sonde sees them and as they are."""
     frames = wrong = 0
     example = ""
     has_columns = run.interpreter.version >= (3, 11)
+    done = run.sonde.run("dump", "-p", target.pid, "--json")
+    if done.returncode != 0:
+        raise AssertionError(f"dump: exit {done.returncode}: {done.stderr[-300:]}")
+    seen = {thread["tid"]: thread for thread in json.loads(done.stdout)["threads"]}
+    for thread in target.facts["threads"]:
+        wanted = wanted_frames(thread["frames"], has_columns)
+        ours = [{key: frame.get(key) for key in wanted[0]} for frame in seen[thread["tid"]]["frames"]]
+        frames += len(wanted)
+        for mine, theirs in zip_longest(ours, wanted):
+            if mine != theirs:
+                wrong += 1
+                example = example or f"{str(mine)[:300]} is {str(theirs)[:300]}"
+    return frames, wrong, f": {example}" if example else ""
+
+
+@row("py-parked", "threads that stand still: path, line, qualname, columns as traceback has them", language="python")
+def parked(run):
     with start(run.interpreter, "parked.py") as target:
-        done = run.sonde.run("dump", "-p", target.pid, "--json")
-        if done.returncode != 0:
-            raise AssertionError(f"dump: exit {done.returncode}: {done.stderr[-300:]}")
-        seen = {thread["tid"]: thread for thread in json.loads(done.stdout)["threads"]}
-        for thread in target.facts["threads"]:
-            wanted = wanted_frames(thread["frames"], has_columns)
-            ours = [{key: frame.get(key) for key in wanted[0]} for frame in seen[thread["tid"]]["frames"]]
-            frames += len(wanted)
-            for mine, theirs in zip_longest(ours, wanted):
-                if mine != theirs:
-                    wrong += 1
-                    example = example or f"{str(mine)[:300]} is {str(theirs)[:300]}"
-    yield exactly(f"frames of {frames} that differ{': ' if example else ''}{example}", wrong, 0)
+        frames, wrong, example = compare_parked(run, target)
+    yield exactly(f"frames of {frames} that differ{example}", wrong, 0)
     yield at_least("threads", len(target.facts["threads"]), 19)
+
+
+def copy_of(run, name, sections):
+    """The interpreter under another name: (as it sees it, as we see it)."""
+    interpreter = run.interpreter
+    inside, outside = interpreter.scratch(name)
+    path = interpreter.argv[0] if "/" in interpreter.argv[0] else f"/usr/bin/{interpreter.argv[0]}"
+    image = bytearray(Path(f"{interpreter.root or ''}{path}").read_bytes())
+    if not sections:  # as sstrip leaves it: e_shoff, e_shnum and e_shstrndx of the ELF header
+        image[0x28:0x30] = bytes(8)
+        image[0x3c:0x40] = bytes(4)
+    outside.write_bytes(image)
+    outside.chmod(0o755)
+    return inside, outside
+
+
+@row("py-found", "renamed, deleted and without section headers: found, with the same stacks", language="python")
+def found(run):
+    for what, sections, deleted in (("renamed", True, False), ("deleted", True, True), ("no sections", False, False)):
+        inside, outside = copy_of(run, "other-program", sections)
+        try:
+            other = replace(run.interpreter, argv=(inside, *run.interpreter.argv[1:]))
+            with start(other, "parked.py", env={"PYTHONHOME": "/usr"}) as target:
+                if deleted:
+                    outside.unlink()
+                frames, wrong, example = compare_parked(run, target)
+        finally:
+            outside.unlink(missing_ok=True)
+        yield exactly(f"{what}: frames of {frames} that differ{example}", wrong, 0)
+
+
+def leaf_state(stack):
+    """The function of twin.py that a sample is charged to; None: it is not known."""
+    names = [frame.label for frame in folded.strip_marks(stack.frames)]
+    while names and names[-1] == "thread_cpu_ns":
+        names.pop()
+    if not names or names[-1] == folded.MOVING:
+        return None
+    return "foo" if names[-1] == "run" else names[-1]
+
+
+def twin(run, pause, rate, samples):
+    with start(run.interpreter, "twin.py", 20) as target:
+        recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause, weights=True)
+        spent = target.finish()["spent_ns"]
+    total = sum(spent.values())
+    return recording, {state: spent[state] / total for state in spent}
+
+
+@row("py-shares", "auto: self shares, never: total shares within 2 points of a program that times itself",
+     language="python")
+def shares(run):
+    samples = run.count(200_000, 4_000)
+    recording, truth = twin(run, "auto", 2_000, samples)
+    ours = {state: 0 for state in truth}
+    for stack in recording.stacks:
+        state = leaf_state(stack)
+        ours[state] = ours.get(state, 0) + stack.count
+    base = max(sum(ours.values()) - ours.pop(None, 0), 1)
+    yield share_figure("auto: self shares", {state: count / base for state, count in ours.items()}, truth,
+                       recording.independent)
+    recording, truth = twin(run, "never", 2_000, samples)
+    totals = {"bar": 1 - truth["foo"], "baz": truth["baz"] + truth["numbers"], "bob": truth["bob"] + truth["down"]}
+    ours = {name: folded.share_of(recording.stacks, name) for name in totals}
+    yield share_figure("never: total shares", ours, totals, recording.independent)
+    yield holds("never: moving", True, f"{100 * recording.quality['moving'] / recording.samples:.2f} %", "printed")
+
+
+GENERATION = re.compile(r"(?:work_|inner_|gen-)(\d+)")
+
+
+@row("py-reuse", "4 threads replace code objects all the time: 0 wrong names", language="python")
+def reuse(run):
+    for lasts_us in (3_000, 300):
+        with start(run.interpreter, "reuse.py", 4, lasts_us) as target:
+            recording = run.sonde.record(target.pid, rate=2_000, seconds=run.seconds(60, 1.5))
+            generations = target.finish()["generations"]
+        what = f"{lasts_us} us each"
+        mixed, example = numbered(recording.stacks, GENERATION)
+        yield Figure(f"{what}: stacks of two generations {example}", mixed, "= 0", mixed == 0)
+        wrong, example = wrong_lines(recording.stacks, ".py")
+        yield Figure(f"{what}: wrong path or line {example}", wrong, "= 0", wrong == 0)
+        seen = {found[1] for stack in recording.stacks for frame in stack.frames
+                for found in [re.match(r"inner_(\d+)", frame.label)] if found}
+        yield at_least(f"{what}: generations seen of {generations}", len(seen), min(20, generations * 0.05))
+        named = sum(stack.count for stack in recording.stacks
+                    if any(GENERATION.match(frame.label) for frame in stack.frames))
+        nameless = sum(stack.count for stack in recording.stacks
+                       if any(frame.label == "(unnamed)" for frame in stack.frames))
+        yield holds(f"{what}: named of {recording.samples}", named > 0,
+                    f"{named}, {nameless} unnamed, {without_line(recording.stacks)} without a line", "printed")
+
+
+@row("py-churn", "threads of 2 ms, 8 at a time: 0 impossible stacks", language="python")
+def churn(run):
+    with start(run.interpreter, "churn.py", 8, 2_000) as target:
+        recording = run.sonde.record(target.pid, rate=2_000, seconds=run.seconds(60, 1.5), threads=True)
+        facts = target.finish()
+    mixed, example = numbered(recording.stacks, re.compile(r"(?:outer_|inner_)(\d+)"))
+    yield Figure(f"stacks of two functions {example}", mixed, "= 0", mixed == 0)
+    inside = [(stack, [frame.label for frame in stack.frames]) for stack in recording.stacks
+              if any(re.match("(outer|inner)_", frame.label) for frame in stack.frames)]
+    cut = [labels for stack, labels in inside
+           if "bootstrap" not in labels[0] or not any(label.startswith("outer_") for label in labels)]
+    yield Figure(f"that do not begin where threads do {cut[:1] or ''}", len(cut), "= 0", not cut)
+    worked = sum(stack.count for stack, _ in inside)
+    yield at_least(f"samples in {facts['threads']} threads", worked, 0.3 * recording.samples)
+    tids = len({stack.tid for stack, _ in inside})
+    yield at_least("threads seen", tids, 20)
+
+
+@row("py-deep", "20,000 deep recursion: complete", language="python")
+def deep(run):
+    depth = 20_000
+    with start(run.interpreter, "deep.py", depth) as target:
+        recording = run.sonde.record(target.pid, rate=99, seconds=run.seconds(10, 1))
+    sampled = [stack for stack in recording.stacks if any(frame.label == "bottom" for frame in stack.frames)]
+    right = sum(stack.count for stack in sampled
+                if [frame.label for frame in folded.strip_marks(stack.frames)][-depth - 1:]
+                == ["down"] * depth + ["bottom"] and "bootstrap" in stack.frames[0].label)
+    yield exactly("samples with all frames", right, sum(stack.count for stack in sampled))
+    yield at_least("samples", right, 0.8 * recording.samples)
+    yield exactly("truncated", recording.quality["truncated"], 0)
+
+
+def shares_of_threads(run, pid, tids, what):
+    """Each thread's share of the CPU time beside its own clock's."""
+    series = CpuSeries({name: lambda tid=tid: thread_cpu_ns(pid, tid) for name, tid in tids.items()})
+    recording = run.sonde.record(pid, rate=1_000, seconds=run.seconds(60, 1.5), threads=True, weights=True)
+    series.stop()
+    truth = {name: series.between(name, *window(recording)) for name in tids}
+    whole, weight = sum(truth.values()), folded.total(recording.stacks)
+    errors = {}
+    for name, tid in tids.items():
+        ours = sum(stack.count for stack in recording.stacks if stack.tid == tid)
+        share = truth[name] / whole
+        errors[name] = 100 * (ours / max(weight, 1) - share), stats.share_bar(1, share, recording.samples)
+    name, (error, bar) = stats.worst(errors)
+    yield at_most(f"{what}: shares of {len(tids)} threads ({name})", abs(error), 1, " points", bar)
+    yield at_least(f"{what}: samples", recording.samples, 200)
+
+
+@row("py-cpu", "CPU shares of threads against their own clocks, from another pid namespace too: within 1 point",
+     language="python")
+def cpu(run):
+    with start(run.interpreter, "cpu.py") as target:
+        yield from shares_of_threads(run, target.pid, target.facts["tids"], "here")
+    with namespaced(run, "cpu.py") as target:
+        pid = child_of(target.pid)
+        tids = inner_tids(pid)
+        yield from shares_of_threads(run, pid, {name: tids[tid] for name, tid in target.facts["tids"].items()},
+                                     "in another pid namespace")
+
+
+@row("py-children", "100 children of 20 ms by fork, spawn, forkserver: >= 99 seen", language="python")
+def children(run):
+    count = run.count(100, 20)
+    methods = ("fork", "spawn", "forkserver") if run.interpreter.version >= (3,) else ("fork",)
+    for method in methods:
+        with start(run.interpreter, "children.py", method, count, 20, 2) as target:
+            running = profiled(run, target, rate=1_000, seconds=600)
+            time.sleep(0.4)  # it waits for its input to be closed; attach first
+            target.close_input()
+            pids = target.read_line()["pids"]
+            target.wait()
+            stacks, quality = results(running)
+        by_name = {}
+        for stack in stacks:
+            for frame in stack.frames if stack.frames[-1].label != folded.MOVING else ():
+                if frame.label.startswith("child_"):
+                    by_name.setdefault(frame.label, set()).add(stack.pid)
+        missing = [n for n in range(count) if f"child_{n}" not in by_name]
+        yield Figure(f"{method}: children seen of {count}", count - len(missing), f">= {count - count // 100}",
+                     len(missing) <= count // 100)
+        wrong = [name for name, found in by_name.items() if found != {pids[int(name[6:])]}]
+        yield exactly(f"{method}: under another pid {wrong[:2] or ''}", len(wrong), 0)
+        yield exactly(f"{method}: ledger: expected - taken - lost",
+                      quality["expected"] - quality["taken"] - sum(quality["lost"].values()), 0)
+
+
+@row("py-exception", "--mode exception: time in handlers within 2 points of what the program says", language="python")
+def exception(run):
+    with start(run.interpreter, "raising.py") as target:
+        recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(60, 2), mode="exception", weights=True)
+        spent = target.finish()["spent_ns"]
+    outside = sum(stack.count for stack in recording.stacks
+                  if any(frame.label in ("plain", "sleeper") for frame in stack.frames))
+    begin, end = window(recording)
+    ours, truth = folded.total(recording.stacks) / (end - begin), spent["handles"] / sum(spent.values())
+    yield at_most("time with an exception, off", abs(100 * (ours - truth)), 2, " points",
+                  stats.share_bar(2, truth, recording.quality["expected"]))
+    yield at_most("of it outside of handlers", 100 * outside / folded.total(recording.stacks), 1, " %")
+
+
+@row("py-gil", "--mode gil: who holds the lock", language="python")
+def gil(run):
+    with start(run.interpreter, "cpu.py") as target:
+        tids = target.facts["tids"]
+        for mode in ("gil", "gvl"):
+            recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(20, 1), mode=mode, threads=True,
+                                         weights=True)
+            held = {name: sum(stack.count for stack in recording.stacks if stack.tid == tid) for name, tid in tids.items()}
+            whole = max(sum(held.values()), 1)
+            yield at_least(f"{mode}: pure Python of what is held", 100 * held["pure"] / whole, 60, " %")
+            yield at_most(f"{mode}: hashing without it", 100 * held["hasher"] / whole, 5, " %")
+            yield exactly(f"{mode}: the sleeper", held["sleeper"], 0)
+
+
+@row("py-locals", "dump --locals: what repr() says of them", language="python")
+def local_variables(run):
+    with start(run.interpreter, "locals.py") as target:
+        done = run.sonde.run("dump", "-p", target.pid, "--json", "--locals")
+        text = run.sonde.run("dump", "-p", target.pid, "--locals").stdout
+    facts = target.facts
+    frames = [frame for thread in json.loads(done.stdout)["threads"] for frame in thread["frames"]
+              if frame["name"] == facts["function"]]
+    seen = {one["name"]: one["value"] for one in frames[0]["locals"]}
+    different = [f"{name}: {seen.get(name)} is {value}" for name, value in facts["locals"].items()
+                 if seen.get(name) != value]
+    yield Figure(f"of {len(facts['locals'])} that differ: {different[:2]}", len(different), "= 0", not different)
+    yield holds("a cell is what it holds", seen["captured"] == "5", seen["captured"], "5")
+    yield holds("of others the type", seen["inner"].startswith("<function at 0x"), seen["inner"], "<function at ...>")
+    yield holds("a dict", seen["named"] == "<dict of 1>", seen["named"], "<dict of 1>")
+    yield holds("what has no value is left out", "late" not in seen)
+    yield holds("as text, under its frame", "\n    number = 42\n" in text)

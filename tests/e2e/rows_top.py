@@ -48,7 +48,7 @@ def has_rows(least=1):
 
 def head_faults(lines, tabs=True):
     """What of the head is not as it should be."""
-    wanted = [("title", re.compile(r"^.*\(pid \d+\) .*(cpu|wall|gvl), [\d.]+ (s|min)")), ("counts", COUNTS), ("health", HEALTH)]
+    wanted = [("title", re.compile(r"^.*\(pid \d+\) .*(cpu|wall|gvl|exception), [\d.]+ (s|min)")), ("counts", COUNTS), ("health", HEALTH)]
     wanted += [("tabs", re.compile(r"1 functions.*2 lines.*3 threads.*4 processes.*5 languages"))] if tabs else []
     wanted += [("caption", CAPTION), ("heads", HEADS)]
     return [f"{what}: {line}" for (what, pattern), line in zip(wanted, lines) if not pattern.search(line)]

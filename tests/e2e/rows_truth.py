@@ -217,8 +217,8 @@ def periodic(run):
 GENERATION = re.compile(r"(?:work_|inner_|gen-)(\d+)")
 
 
-def wrong_lines(stacks):
-    """Samples of gc.rb whose line cannot belong to the generation that the frame names."""
+def wrong_lines(stacks, suffix=".rb"):
+    """Samples of gc.rb or reuse.py whose line cannot belong to the generation that the frame names."""
     wrong, example = 0, ""
     for stack in stacks:
         for frame in stack.frames:
@@ -228,7 +228,7 @@ def wrong_lines(stacks):
             base = 10 * (int(found[2]) % 90) + 1
             lines = range(base, base + 3) if found[1] == "work" else range(base + 4, base + 9)
             unknown = frame.line is None
-            if frame.path != f"/made/up/gen-{found[2]}.rb" or not (unknown or frame.line in lines):
+            if frame.path != f"/made/up/gen-{found[2]}{suffix}" or not (unknown or frame.line in lines):
                 wrong, example = wrong + stack.count, f"{frame} in {frame.path}"
     return wrong, example
 

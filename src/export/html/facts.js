@@ -55,6 +55,7 @@ const MODES = {
 	cpu: { time: 'CPU time', title: 'CPU time' },
 	wall: { time: 'wall time', title: 'Wall time' },
 	gvl: { time: 'time holding the VM lock', title: 'Time holding the VM lock' },
+	exception: { time: 'time with an exception', title: 'Time with an exception' },
 };
 
 function modeOf(facts) {

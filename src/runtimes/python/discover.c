@@ -61,6 +61,7 @@ static bool accept(const struct loaded *place, struct python_state *state, u64 h
 	case CLOSURE_HOLDS:
 		state->interpreters = head;
 		state->runtime_source = source;
+		(void)loaded_symbol(place, "_Py_NoneStruct", &state->none);
 		return true;
 	case CLOSURE_EMPTY:
 		return err_set(err, ERR_NOT_READY, "%s: the interpreter has not started",
@@ -87,20 +88,17 @@ static u32 version_of(const char text[VERSION_CHARS])
 
 typedef bool version_fn(void *arg, u32 version);
 
-/* Each string of the read-only data that ends in a version: linkers let a string be the end of another.  Up to
- * 3.10 nothing says which of them is Python's, but the closure does. */
-static bool each_version_string(const struct loaded *place, version_fn *fn, void *arg)
+/* Each string of some linked addresses that ends in a version: linkers let a string be the end of another. */
+static bool versions_within(const struct loaded *place, u64 address, u64 size, version_fn *fn,
+			    void *arg)
 {
-	struct image_section section;
 	char bytes[CHUNK_BYTES + VERSION_CHARS];
 
-	if (!image_section_named(place->image, ".rodata", &section) || section.size > RODATA_MAX)
-		return false;
-	for (u64 at = 0; at < section.size; at += CHUNK_BYTES) {
-		u64 left = section.size - at;
+	for (u64 at = 0; at < size && at < RODATA_MAX; at += CHUNK_BYTES) {
+		u64 left = size - at;
 		u32 length = (u32)(left < sizeof bytes ? left : sizeof bytes);
 		memset(bytes, 0, sizeof bytes);
-		if (!image_bytes(place->image, section.address + at, bytes, length))
+		if (!image_bytes(place->image, address + at, bytes, length))
 			return false;
 		for (u32 i = 1; i + VERSION_CHARS <= sizeof bytes && i < length; i++) {
 			if ((bytes[i] != '2' && bytes[i] != '3') || bytes[i + 1] != '.' ||
@@ -114,6 +112,21 @@ static bool each_version_string(const struct loaded *place, version_fn *fn, void
 				return true;
 		}
 	}
+	return false;
+}
+
+/* Up to 3.10 nothing says which of the strings in the read-only data is Python's version, but the closure does. */
+static bool each_version_string(const struct loaded *place, version_fn *fn, void *arg)
+{
+	struct image_section section;
+	struct image_segment segment;
+
+	if (image_section_named(place->image, ".rodata", &section))
+		return versions_within(place, section.address, section.size, fn, arg);
+	for (u32 i = 0; image_segment(place->image, i, &segment); i++)
+		if (segment.type == PT_LOAD && !(segment.flags & PF_W) &&
+		    versions_within(place, segment.address, segment.file_size, fn, arg))
+			return true;
 	return false;
 }
 
@@ -198,6 +211,7 @@ static bool word_is_interpreter(const struct loaded *place, void *state_, u64 ad
 		return false;
 	state->interpreters = addr;
 	state->runtime_source = PYTHON_FROM_MEMORY;
+	(void)loaded_symbol(place, "_Py_NoneStruct", &state->none);
 	for (u32 i = 0; i < SCAN_THREADS &&
 			python_next_thread(place->mem, state, &where, &thread) == STEP_MORE;
 	     i++)

@@ -10,47 +10,58 @@
 #pragma once
 #include "base/types.h"
 
-#define PYTHON_LAYOUT(X)                                                                         \
-	X(runtime, interpreters) /* head of the list; 3.7+ */                                    \
-	X(runtime, holder)       /* thread that holds the GIL, or NULL; 3.7 to 3.11 */           \
-	X(runtime, collecting)   /* 3.7, 3.8 */                                                  \
-	X(interp, next)                                                                          \
-	X(interp, threads)                                                                       \
-	X(interp, gil)        /* struct _gil_runtime_state *; 3.12+ */                           \
-	X(interp, collecting) /* int: the garbage collector runs; 3.9+ */                        \
-	X(interp, generation) /* of code objects: raised when one dies; 3.14+ */                 \
-	X(gil, holder)        /* the last one */                                                 \
-	X(gil, locked)        /* int */                                                          \
-	X(thread, next)                                                                          \
-	X(thread, interp)                                                                        \
-	X(thread, frame)    /* the innermost frame, or what leads to it: cframe */               \
-	X(thread, native)   /* pthread_t */                                                      \
-	X(thread, tid)      /* 3.11+ */                                                          \
-	X(thread, base)     /* leads to a frame outside of all others; 3.15 */                   \
-	X(thread, wants)    /* int: the GIL; 3.15 */                                             \
-	X(cframe, frame)    /* 3.11, 3.12 */                                                     \
-	X(cframe, previous) /* 3.11, 3.12 */                                                     \
-	X(frame, previous)                                                                       \
-	X(frame, code)                                                                           \
-	X(frame, pc)    /* the instruction, or an offset to it */                                \
-	X(frame, owner) /* a byte: who keeps it; 3.11+ */                                        \
-	X(frame, entry) /* a byte: a C function runs it; 3.11 */                                 \
-	X(frame, tlbc)  /* which copy of the bytecode; free-threaded 3.14+ */                    \
-	X(code, flags)  /* int; to 3.12 */                                                       \
-	X(code, filename)                                                                        \
-	X(code, name)                                                                            \
-	X(code, qualname) /* 3.11+ */                                                            \
-	X(code, first_line)                                                                      \
-	X(code, lines)                                                                           \
-	X(code, bytecode) /* 3.11+: in the object */                                             \
-	X(code, begin)    /* int: number of the instruction with which it begins; 3.11+ */       \
-	X(code, tlbc)     /* copies of the bytecode, one for each thread; free-threaded 3.14+ */ \
-	X(string, length)                                                                        \
-	X(string, hash)                                                                          \
-	X(string, state)                                                                         \
-	X(string, ascii)   /* where the bytes of an ASCII string are */                          \
-	X(string, compact) /* and of others */                                                   \
-	X(bytes, length)                                                                         \
+#define PYTHON_LAYOUT(X)                                                                          \
+	X(runtime, interpreters) /* head of the list; 3.7+ */                                     \
+	X(runtime, holder)       /* thread that holds the GIL, or NULL; 3.7 to 3.11 */            \
+	X(runtime, collecting)   /* 3.7, 3.8 */                                                   \
+	X(interp, next)                                                                           \
+	X(interp, threads)                                                                        \
+	X(interp, gil)        /* struct _gil_runtime_state *; 3.12+ */                            \
+	X(interp, collecting) /* int: the garbage collector runs; 3.9+ */                         \
+	X(interp, generation) /* of code objects: raised when one dies; 3.14+ */                  \
+	X(interp, version)    /* int: the next that a code object gets; 3.12, 3.13 */             \
+	X(gil, holder)        /* the last one */                                                  \
+	X(gil, locked)        /* int */                                                           \
+	X(thread, next)                                                                           \
+	X(thread, interp)                                                                         \
+	X(thread, frame)     /* the innermost frame, or what leads to it: cframe */               \
+	X(thread, native)    /* pthread_t */                                                      \
+	X(thread, tid)       /* 3.11+ */                                                          \
+	X(thread, base)      /* leads to a frame outside of all others; 3.15 */                   \
+	X(thread, wants)     /* int: the GIL; 3.15 */                                             \
+	X(thread, raising)   /* the exception on its way to a handler, or its type */             \
+	X(thread, handling)  /* what is handled: to 3.6 its type, then the innermost of a list */ \
+	X(handled, previous) /* 3.7+ */                                                           \
+	X(cframe, frame)     /* 3.11, 3.12 */                                                     \
+	X(cframe, previous)  /* 3.11, 3.12 */                                                     \
+	X(frame, previous)                                                                        \
+	X(frame, code)                                                                            \
+	X(frame, pc)     /* the instruction, or an offset to it */                                \
+	X(frame, owner)  /* a byte: who keeps it; 3.11+ */                                        \
+	X(frame, entry)  /* a byte: a C function runs it; 3.11 */                                 \
+	X(frame, locals) /* values of the variables, then the stack of the frame */               \
+	X(frame, tlbc)   /* which copy of the bytecode; free-threaded 3.14+ */                    \
+	X(code, flags)   /* int; to 3.12 */                                                       \
+	X(code, filename)                                                                         \
+	X(code, name)                                                                             \
+	X(code, locals) /* tuple of names, and what kind each is, in bytes: 3.11+ */              \
+	X(code, kinds)                                                                            \
+	X(code, variables) /* three tuples of names: to 3.10 */                                   \
+	X(code, cells)                                                                            \
+	X(code, free)                                                                             \
+	X(code, qualname) /* 3.11+ */                                                             \
+	X(code, first_line)                                                                       \
+	X(code, lines)                                                                            \
+	X(code, bytecode) /* 3.11+: in the object */                                              \
+	X(code, begin)    /* int: number of the instruction with which it begins; 3.11+ */        \
+	X(code, version)  /* int: no other code object had it before; 3.12+ */                    \
+	X(code, tlbc)     /* copies of the bytecode, one for each thread; free-threaded 3.14+ */  \
+	X(string, length)                                                                         \
+	X(string, hash)                                                                           \
+	X(string, state)                                                                          \
+	X(string, ascii)   /* where the bytes of an ASCII string are */                           \
+	X(string, compact) /* and of others */                                                    \
+	X(bytes, length)                                                                          \
 	X(bytes, data)
 
 struct python_layout {
@@ -107,6 +118,8 @@ struct python_state {
 	u32 facts;        /* enum python_facts */
 	u64 runtime;      /* address of _PyRuntime; 0: none */
 	u64 interpreters; /* address of the word that leads to the first */
+	u64 main, gil;    /* the first interpreter, and its GIL; 0: not known */
+	u64 none;         /* address of None; 0: unknown */
 	u64 holder; /* address of the word that says who holds the GIL; 0: ask the interpreter */
 	u16 pthread_tid;               /* where struct pthread holds the tid; 0 unknown */
 	u8 string_kind_shift;          /* in string.state */

@@ -49,8 +49,7 @@ static bool is_still(const struct mem *mem, const struct python_state *state,
 {
 	u64 owner = 0;
 
-	return state->at.interp_generation ||
-	       (python_fingerprint(mem, state, frame->id, &owner) && owner == frame->owner);
+	return python_identity(mem, state, frame->id, &owner) && owner == frame->owner;
 }
 
 bool python_name_frame(const struct mem *mem, const void *state_, const struct frame *frame,

@@ -23,6 +23,8 @@ struct table_row {
 	u8 minor, count;
 	u8 at[PYTHON_FIELD_COUNT]; /* 0: not in the table */
 	u8 part[PART_COUNT];
+	u32 interp_version; /* of a build with a GIL; python.c asks whether it can be */
+	u16 raising; /* thread.raising, before it was in the table: of a release build, with a GIL or without */
 };
 
 /* clang-format off */
@@ -35,11 +37,13 @@ static const struct table_row rows[] = {
 		[PYTHON_thread_native] = 23, [PYTHON_thread_tid] = 24,
 		[PYTHON_frame_previous] = 28, [PYTHON_frame_code] = 29, [PYTHON_frame_pc] = 30,
 		[PYTHON_frame_owner] = 32,
+		[PYTHON_frame_locals] = 31, [PYTHON_code_locals] = 40, [PYTHON_code_kinds] = 41,
 		[PYTHON_code_filename] = 34, [PYTHON_code_name] = 35, [PYTHON_code_qualname] = 36,
 		[PYTHON_code_lines] = 37, [PYTHON_code_first_line] = 38, [PYTHON_code_bytecode] = 42,
 		[PYTHON_bytes_length] = 64, [PYTHON_bytes_data] = 65,
 		[PYTHON_string_state] = 67, [PYTHON_string_length] = 68, [PYTHON_string_ascii] = 69 },
-	  .part = { [INTERP_GC] = 9, [GC_COLLECTING] = 71, [INTERP_OWN_GIL] = 14 } },
+	  .part = { [INTERP_GC] = 9, [GC_COLLECTING] = 71, [INTERP_OWN_GIL] = 14 }, .raising = 112,
+	  .interp_version = 17000 },
 	{ .minor = 14, .count = 94, .at = {
 		[PYTHON_runtime_interpreters] = 4,
 		[PYTHON_interp_next] = 7, [PYTHON_interp_threads] = 8, [PYTHON_interp_gil] = 14,
@@ -48,21 +52,23 @@ static const struct table_row rows[] = {
 		[PYTHON_thread_native] = 26, [PYTHON_thread_tid] = 27,
 		[PYTHON_frame_previous] = 31, [PYTHON_frame_code] = 32, [PYTHON_frame_pc] = 33,
 		[PYTHON_frame_owner] = 35, [PYTHON_frame_tlbc] = 37,
+		[PYTHON_frame_locals] = 34, [PYTHON_code_locals] = 45, [PYTHON_code_kinds] = 46,
 		[PYTHON_code_filename] = 39, [PYTHON_code_name] = 40, [PYTHON_code_qualname] = 41,
 		[PYTHON_code_lines] = 42, [PYTHON_code_first_line] = 43, [PYTHON_code_bytecode] = 47,
 		[PYTHON_code_tlbc] = 48,
 		[PYTHON_bytes_length] = 74, [PYTHON_bytes_data] = 75,
 		[PYTHON_string_state] = 77, [PYTHON_string_length] = 78, [PYTHON_string_ascii] = 79 },
-	  .part = { [INTERP_GC] = 10, [GC_COLLECTING] = 81, [INTERP_OWN_GIL] = 15 } },
+	  .part = { [INTERP_GC] = 10, [GC_COLLECTING] = 81, [INTERP_OWN_GIL] = 15 }, .raising = 112 },
 	{ .minor = 15, .count = 110, .at = {
 		[PYTHON_runtime_interpreters] = 4,
 		[PYTHON_interp_next] = 7, [PYTHON_interp_threads] = 8, [PYTHON_interp_gil] = 14,
 		[PYTHON_gil_locked] = 17, [PYTHON_gil_holder] = 18, [PYTHON_interp_generation] = 19,
 		[PYTHON_thread_next] = 23, [PYTHON_thread_interp] = 24, [PYTHON_thread_frame] = 25,
 		[PYTHON_thread_base] = 26, [PYTHON_thread_native] = 29, [PYTHON_thread_tid] = 30,
-		[PYTHON_thread_wants] = 34,
+		[PYTHON_thread_wants] = 34, [PYTHON_thread_raising] = 35,
 		[PYTHON_frame_previous] = 39, [PYTHON_frame_code] = 40, [PYTHON_frame_pc] = 41,
 		[PYTHON_frame_owner] = 43, [PYTHON_frame_tlbc] = 45,
+		[PYTHON_frame_locals] = 42, [PYTHON_code_locals] = 53, [PYTHON_code_kinds] = 54,
 		[PYTHON_code_filename] = 47, [PYTHON_code_name] = 48, [PYTHON_code_qualname] = 49,
 		[PYTHON_code_lines] = 50, [PYTHON_code_first_line] = 51, [PYTHON_code_bytecode] = 55,
 		[PYTHON_code_tlbc] = 56,
@@ -154,6 +160,15 @@ bool python_offsets_read(const struct mem *mem, u64 runtime, struct python_state
 	set(state, PYTHON_string_hash, state->at.string_length + STRING_HASH);
 	if (!row->at[PYTHON_string_compact])
 		set(state, PYTHON_string_compact, state->at.string_ascii + STRING_COMPACT);
+	if (row->interp_version && !(state->facts & PYTHON_FREE_THREADED))
+		set(state, PYTHON_interp_version, row->interp_version);
+	/* co_version is in front of co_localsplusnames. */
+	set(state, PYTHON_code_version, state->at.code_locals - 4);
+	if (!row->at[PYTHON_thread_raising])
+		set(state, PYTHON_thread_raising, row->raising);
+	/* tstate->exc_info follows current_exception; _PyErr_StackItem is {exc_value, previous_item}. */
+	set(state, PYTHON_thread_handling, state->at.thread_raising + 8);
+	set(state, PYTHON_handled_previous, 8);
 	/* It is not in the table: in front of it, and of co_extra. */
 	set(state, PYTHON_code_begin, state->at.code_bytecode - (state->at.code_tlbc ? 24 : 16));
 	return is_sane(state) ||

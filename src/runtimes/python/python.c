@@ -5,8 +5,10 @@
  *	step.h       threads, frames                       offsets.c    the process's own, from 3.13
  *	discover.c   where the interpreters hang
  *	names.c      labels and paths                      lines.c      positions
- *	strings.c    str and bytes */
+ *	strings.c    str and bytes
+ *	locals.c     variables                             values.c     objects as repr() shows them */
 #include "runtimes/python/discover.h"
+#include "runtimes/python/locals.h"
 #include "runtimes/python/names.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/versions.h"
@@ -17,6 +19,10 @@
 enum {
 	TRIES = 8, /* the process runs on: a thread that ends meanwhile looks like a proof of the contrary */
 	THREADS_MAX = 64, /* so many are proof enough */
+	CODES_MAX = 64,
+	VERSIONS_APART =
+		1
+		<< 20, /* code that was made since what runs was made, and functions that were changed */
 };
 
 _Static_assert(sizeof(struct python_state) <= RUNTIME_STATE_MAX, "a state crosses into BPF maps");
@@ -35,6 +41,78 @@ static void find_pthread_tid(const struct target *target, struct python_state *s
 	state->pthread_source = state->pthread_tid ? PYTHON_FROM_MEMORY : PYTHON_FROM_NOWHERE;
 }
 
+/* Code objects that run, and their versions. */
+struct versions {
+	u64 code[CODES_MAX];
+	u32 version[CODES_MAX], count, highest;
+	bool bad; /* one has none, or two have the same */
+};
+
+static void add_version(struct versions *versions, u64 code, u32 version)
+{
+	for (u32 i = 0; i < versions->count; i++) {
+		if (versions->code[i] == code)
+			return;
+		versions->bad |= versions->version[i] == version;
+	}
+	versions->bad |= !version;
+	if (version > versions->highest)
+		versions->highest = version;
+	if (versions->count == CODES_MAX)
+		return;
+	versions->code[versions->count] = code;
+	versions->version[versions->count++] = version;
+}
+
+static void read_versions(const struct mem *mem, const struct python_state *state,
+			  struct versions *versions)
+{
+	struct vm_thread thread;
+	u64 where = 0;
+	u32 version;
+
+	for (u32 i = 0; i < THREADS_MAX; i++) {
+		struct walk walk;
+		struct frame frame = { 0 };
+		if (python_next_thread(mem, state, &where, &thread) != STEP_MORE)
+			return;
+		enum step step = python_begin(mem, state, thread.thread, &walk);
+		for (u32 n = 0; step_goes_on(step) && n < CODES_MAX; n++) {
+			step = python_step(mem, state, &walk, &frame);
+			if (step == STEP_MORE &&
+			    mem_peek(mem, frame.id + state->at.code_version, &version, 4))
+				add_version(versions, frame.id, version);
+		}
+	}
+}
+
+static void forget(struct python_state *state, enum python_field field)
+{
+	*python_field_at(&state->at, field) = 0;
+	state->source[field] = PYTHON_FROM_NOWHERE;
+}
+
+/* Versions are numbers of their own, and the next one is above them, and not far: else these are other
+ * numbers, and sonde does without. */
+static void check_versions(const struct mem *mem, struct python_state *state)
+{
+	struct versions versions = { 0 };
+	u64 interp;
+	u32 next;
+
+	if (!state->at.code_version)
+		return;
+	read_versions(mem, state, &versions);
+	if (versions.bad || !versions.count)
+		forget(state, PYTHON_code_version);
+	if (!state->at.interp_version)
+		return;
+	if (versions.bad || !versions.count || !mem_peek(mem, state->interpreters, &interp, 8) ||
+	    !mem_peek(mem, interp + state->at.interp_version, &next, 4) ||
+	    next <= versions.highest || next - versions.highest > VERSIONS_APART)
+		forget(state, PYTHON_interp_version);
+}
+
 static bool python_attach(const struct target *target, const struct image *image, void *state_,
 			  struct err *err)
 {
@@ -46,6 +124,11 @@ static bool python_attach(const struct target *target, const struct image *image
 		state->holder = state->runtime + state->at.runtime_holder;
 	for (u32 i = 0; i < TRIES && !state->pthread_tid; i++)
 		find_pthread_tid(target, state);
+	if (state->at.interp_gil &&
+	    (!mem_peek(&target->mem.mem, state->interpreters, &state->main, 8) ||
+	     !mem_peek(&target->mem.mem, state->main + state->at.interp_gil, &state->gil, 8)))
+		state->main = state->gil = 0;
+	check_versions(&target->mem.mem, state);
 	if (err)
 		*err = (struct err){ 0 };
 	return true;
@@ -103,14 +186,22 @@ static enum step step(const struct mem *mem, const void *state, struct walk *wal
 	return python_step(mem, state, walk, out);
 }
 
+static bool raises(const struct mem *mem, const void *state, u64 thread)
+{
+	return python_raises(mem, state, thread);
+}
+
 extern const struct runtime python_runtime;
 const struct runtime python_runtime = {
 	.name = "python",
+	.lock = "GIL",
 	.state_size = sizeof(struct python_state),
 	.attach = python_attach,
 	.next_thread = next_thread,
 	.begin = begin,
 	.step = step,
 	.name_frame = python_name_frame,
+	.locals = python_add_locals,
+	.raises = raises,
 	.describe = python_describe,
 };

@@ -30,6 +30,8 @@ enum {
 	PYTHON_OBJECT_BYTES = 104,
 	/* A caller's frame lies this close below in the thread's data stack; else it may be a shim. */
 	PYTHON_NEAR = 16384,
+	/* Generators within generators that are asked whether they handle an exception. */
+	PYTHON_HANDLED_MAX = 8,
 	PYTHON_COPIES_MAX = 1 << 16,
 	/* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 	PYTHON_CODE_GENERATOR = 0x2a0,
@@ -53,11 +55,15 @@ PYTHON_WALKER u64 python_holder(const struct mem *mem, const struct python_state
 	u32 locked;
 
 	if (state->holder)
-		return mem_peek(mem, state->holder, &holder, 8) ? holder : 0;
-	if (!at->interp_gil || (state->facts & PYTHON_FREE_THREADED) ||
-	    !mem_peek(mem, interp + at->interp_gil, &gil, 8) || !python_address_ok(gil) ||
-	    !mem_peek(mem, gil + at->gil_locked, &locked, 4) || locked != 1 ||
-	    !mem_peek(mem, gil + at->gil_holder, &holder, 8))
+		return mem_peek_last(mem, state->holder, &holder, 8) ? holder : 0;
+	if (!at->interp_gil || (state->facts & PYTHON_FREE_THREADED))
+		return 0;
+	if (interp == state->main)
+		gil = state->gil;
+	else if (!mem_peek(mem, interp + at->interp_gil, &gil, 8))
+		return 0;
+	if (!python_address_ok(gil) || !mem_peek_last(mem, gil + at->gil_locked, &locked, 4) ||
+	    locked != 1 || !mem_peek_last(mem, gil + at->gil_holder, &holder, 8))
 		return 0;
 	return holder;
 }
@@ -151,6 +157,35 @@ PYTHON_WALKER enum step python_next_thread(const struct mem *mem, const struct p
 	return STEP_MORE;
 }
 
+/* ---- exceptions ---------------------------------------------------------------------------- */
+
+/* Between `raise` and the handler, or inside a handler: of the thread's functions and of the generators that
+ * it runs, each of which has an item of its own. */
+PYTHON_WALKER bool python_raises(const struct mem *mem, const struct python_state *state,
+				 u64 thread)
+{
+	const struct python_layout *at = &state->at;
+	u64 value, item;
+
+	if (!at->thread_raising || !state->none)
+		return false;
+	if (mem_peek(mem, thread + at->thread_raising, &value, 8) && value)
+		return true;
+	if (!mem_peek(mem, thread + at->thread_handling, &item, 8))
+		return false;
+	if (!at->handled_previous)
+		return item && item != state->none;
+	for (u32 i = 0; i < PYTHON_HANDLED_MAX && python_address_ok(item); i++) {
+		if (!mem_peek(mem, item, &value, 8))
+			return false;
+		if (value && value != state->none)
+			return true;
+		if (!mem_peek(mem, item + at->handled_previous, &item, 8))
+			return false;
+	}
+	return false;
+}
+
 /* ---- the innermost frame ------------------------------------------------------------------- */
 
 PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_state *state,
@@ -161,17 +196,22 @@ PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_s
 			 at->interp_collecting  ? interp + at->interp_collecting :
 						  0;
 	u64 generation;
-	u32 flag;
+	u32 flag, version;
 
-	if (collecting && (walk->flags & WALK_LOCK) && mem_peek(mem, collecting, &flag, 4) &&
+	if (collecting && (walk->flags & WALK_LOCK) && mem_peek_last(mem, collecting, &flag, 4) &&
 	    flag == 1)
 		walk->flags |= WALK_GC;
-	/* Where nobody counts, a frame's owner tells apart what was at its address (python_fingerprint).  0 is
-	 * a count like any other, and means unknown here. */
-	if (!at->interp_generation)
-		walk->generation = 1;
-	else if (mem_peek(mem, interp + at->interp_generation, &generation, 8))
-		walk->generation = generation + 1;
+	/* A frame's owner tells apart what was at its address, whenever that was. */
+	walk->generation = 1;
+	/* Raised when code dies (3.14 on), or when it is made, before it runs: a counter that stays at 0 when it
+	 * is full.  0 means unknown here. */
+	if (at->interp_generation) {
+		if (mem_peek_last(mem, interp + at->interp_generation, &generation, 8))
+			walk->epoch = generation + 1;
+	} else if (at->interp_version) {
+		if (mem_peek_last(mem, interp + at->interp_version, &version, 4))
+			walk->epoch = version;
+	}
 }
 
 PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_state *state,
@@ -181,7 +221,7 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 	u64 interp;
 
 	walk->cursor = walk->limit = walk->base = 0;
-	walk->generation = walk->carrier = 0;
+	walk->generation = walk->epoch = walk->carrier = 0;
 	walk->depth = 0;
 	walk->flags = WALK_LINKED;
 	if (!python_interp_of(mem, state, thread, &interp))
@@ -307,12 +347,14 @@ PYTHON_WALKER bool python_has_begun(const struct mem *mem, const struct python_s
 {
 	const struct python_layout *at = &state->at;
 	s64 offset = (s64)(frame->pc - frame->code - at->code_bytecode);
+	u64 addr = frame->code + at->code_begin;
 	s32 first;
 
 	if (!at->code_begin || frame->owner == PYTHON_OWNED_BY_GENERATOR)
 		return true;
-	return !mem_peek(mem, frame->code + at->code_begin, &first, 4) || first < 0 ||
-	       first > PYTHON_BEGIN_MAX || offset >= 2 * first;
+	if (!mem_constant(mem, addr, &first, 4))
+		return true;
+	return first < 0 || first > PYTHON_BEGIN_MAX || offset >= 2 * first;
 }
 
 /* Is the caller a shim: did C call this frame? */
@@ -355,8 +397,8 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 	return whole ? STEP_DONE : STEP_FAULT;
 }
 
-/* Code objects die and others take their place; up to 3.13 nobody counts that.  What names one is
- * therefore part of what it is: two that agree in all of this have the same name. */
+/* Where code has no version, what names it is part of what it is: two that agree in all of this have the same
+ * name. */
 PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python_state *state,
 				      u64 code, u64 *out)
 {
@@ -373,6 +415,21 @@ PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python
 		return false;
 	*out = (name ^ filename << 20 ^ lines << 40) * 0x9e3779b97f4a7c15ull ^ hash ^ line;
 	return true;
+}
+
+/* Code objects die and others take their place.  From 3.12 on each has a version of its own, until these run
+ * out and are 0. */
+PYTHON_WALKER bool python_identity(const struct mem *mem, const struct python_state *state,
+				   u64 code, u64 *out)
+{
+	u32 version = 0;
+
+	if (state->at.code_version) {
+		if (!mem_constant(mem, code + state->at.code_version, &version, 4))
+			return false;
+		*out = version;
+	}
+	return version || python_fingerprint(mem, state, code, out);
 }
 
 /* The frame that was innermost when C entered the interpreter the last time (3.11, 3.12). */
@@ -450,8 +507,7 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 		return STEP_HIDDEN;
 	out->id = frame.code;
 	out->owner = 0;
-	if (!state->at.interp_generation &&
-	    !python_fingerprint(mem, state, frame.code, &out->owner))
+	if (!python_identity(mem, state, frame.code, &out->owner))
 		return STEP_FAULT;
 	out->pos = (u32)frame.pc;
 	out->flags = (python_is_entry(mem, state, out->at, &frame) ? FRAME_ENTRY : 0) |

@@ -26,8 +26,6 @@ static bool add_raw(const struct mem *mem, u64 data, u64 length, struct str *out
 {
 	char chunk[CHUNK];
 
-	if (length > PYTHON_TEXT_MAX)
-		length = PYTHON_TEXT_MAX;
 	for (u64 done = 0; done < length;) {
 		u32 part = length - done < sizeof chunk ? (u32)(length - done) : (u32)sizeof chunk;
 		if (!mem_read(mem, data + done, chunk, part))
@@ -57,8 +55,6 @@ static bool add_wide(const struct mem *mem, u64 data, u64 count, u32 kind, struc
 {
 	u8 chunk[CHUNK];
 
-	if (count > PYTHON_TEXT_MAX / kind)
-		count = PYTHON_TEXT_MAX / kind;
 	for (u64 done = 0, most = CHUNK / kind; done < count;) {
 		u32 part = (u32)(count - done < most ? count - done : most);
 		if (!mem_read(mem, data + done * kind, chunk, part * kind))
@@ -75,8 +71,13 @@ static bool add_wide(const struct mem *mem, u64 data, u64 count, u32 kind, struc
 	return true;
 }
 
-bool python_read_string(const struct mem *mem, const struct python_state *state, u64 string,
-			struct str *out)
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+bool python_read_string_to(const struct mem *mem, const struct python_state *state, u64 string,
+			   u64 most, struct str *out, u64 *length_out)
 {
 	const struct python_layout *at = &state->at;
 	u64 length, data;
@@ -84,7 +85,7 @@ bool python_read_string(const struct mem *mem, const struct python_state *state,
 
 	if (state->facts & PYTHON_NAMES_ARE_BYTES)
 		return python_read_bytes(mem, state, string, &data, &length) &&
-		       add_raw(mem, data, length, out);
+		       add_raw(mem, data, least(*length_out = length, most), out);
 	if (!python_address_ok(string) || !mem_u64(mem, string + at->string_length, &length) ||
 	    !mem_u32(mem, string + at->string_state, &bits) || length > INT64_MAX)
 		return false;
@@ -93,7 +94,17 @@ bool python_read_string(const struct mem *mem, const struct python_state *state,
 	bool is_compact = bits & 8, is_ascii = bits & 16;
 	if (!is_compact || (kind != 1 && kind != 2 && kind != 4) || (is_ascii && kind != 1))
 		return false;
+	*length_out = length;
+	length = least(length, most);
 	if (is_ascii)
 		return add_raw(mem, string + at->string_ascii, length, out);
 	return add_wide(mem, string + at->string_compact, length, kind, out);
+}
+
+bool python_read_string(const struct mem *mem, const struct python_state *state, u64 string,
+			struct str *out)
+{
+	u64 length;
+
+	return python_read_string_to(mem, state, string, PYTHON_TEXT_MAX, out, &length);
 }

@@ -138,6 +138,7 @@ static enum step step(const struct mem *mem, const void *state, struct walk *wal
 extern const struct runtime ruby_runtime;
 const struct runtime ruby_runtime = {
 	.name = "ruby",
+	.lock = "GVL",
 	.state_size = sizeof(struct ruby_state),
 	.attach = ruby_attach,
 	.next_thread = next_thread,

@@ -97,6 +97,7 @@ static enum step step(const struct mem *mem, const void *state, struct walk *wal
 extern const struct runtime toy_runtime;
 const struct runtime toy_runtime = {
 	.name = "toy",
+	.lock = "lock",
 	.state_size = sizeof(struct toy_state),
 	.attach = toy_attach,
 	.next_thread = next_thread,

@@ -8,7 +8,6 @@ null where Python does not know them. The main thread is not in it.
 from __future__ import print_function
 
 import contextlib
-import ctypes
 import functools
 import os
 import sys
@@ -196,10 +195,6 @@ if sys.version_info >= (3,):
     SHAPES += [named, foreign, foreign_wide, foreign_astral]
 
 
-def native_id(_call=ctypes.CDLL(None).syscall):
-    return _call(186)
-
-
 def positions(frame):
     """(end line, column, end column); columns from 1, in bytes of UTF-8."""
     if not hasattr(frame.f_code, "co_positions"):
@@ -225,7 +220,7 @@ def main():
     tids = {}
 
     def run(shape):
-        tids[threading.current_thread().ident] = native_id()
+        tids[threading.current_thread().ident] = truth.native_id()
         shape(wait)
 
     threads = [threading.Thread(target=run, args=(shape,)) for shape in SHAPES]

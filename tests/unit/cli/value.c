@@ -111,6 +111,13 @@ static void choices_are_by_name_and_near_misses_are_helped(void **state)
 	assert_false(value_parse_choice("never,auto", "never,auto,always", &index, &err));
 	assert_null(strstr(err.text, "mean"));
 	assert_int_equal(index, 2);
+	assert_true(value_parse_choice("gil", "cpu,gvl|gil|lock,x", &index, &err));
+	assert_int_equal(index, 1);
+	assert_true(value_parse_choice("x", "cpu,gvl|gil|lock,x", &index, &err));
+	assert_int_equal(index, 2);
+	assert_false(value_parse_choice("gvl|gil", "cpu,gvl|gil|lock,x", &index, &err));
+	assert_true(value_choice("a,bc|d", 1, word));
+	assert_string_equal(word, "bc");
 	assert_true(value_choice("a,bc", 1, word));
 	assert_string_equal(word, "bc");
 	assert_false(value_choice("a,bc", 2, word));

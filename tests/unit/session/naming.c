@@ -71,7 +71,7 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof *f);
 
 	names_init(&f->names);
-	f->naming = naming_new(&f->names, false);
+	f->naming = naming_new(&f->names, NAMING_LINES);
 	mem_live_init(&f->target.mem, (u32)getpid());
 	f->sample = calloc(1, sizeof *f->sample + 8 * sizeof(struct frame));
 	f->source = (struct sample_source){ .target = &f->target,

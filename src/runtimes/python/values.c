@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * values.c - what an object is, from its type's name and its bytes.
+ *
+ *	[refcount] [type] | size           head: 16 bytes, 32 without a GIL
+ *	                  | float, tag of an int, size of a container, used slots of a dict ...
+ *
+ * Sizes of heads come from bytes objects, which begin with the same (state->at.bytes_length).
+ *
+ * Invariants: every length is bounded before it is used, containers are shown PYTHON_ITEMS deep and wide. */
+#include "runtimes/python/values.h"
+
+#include "runtimes/python/step.h"
+#include "runtimes/python/strings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	TYPE_NAME_MAX = 64,
+	TEXT_MOST = 80, /* characters of a string */
+	ITEMS_MOST = 6,
+	DEPTH_MOST = 3,
+	DIGITS_MOST = 8, /* of an int, 30 bits each: 240 bits */
+	LONG_SUBCLASS_DIGIT_BITS = 30,
+	WORD_LIMIT = 1000000000,
+	TUPLE_HASH_MINOR = 14, /* from here on tuples keep their hash in front of their items */
+};
+
+struct view {
+	const struct mem *mem;
+	const struct python_state *state;
+	struct str *out;
+	u32 depth;
+};
+
+static u32 head_size(const struct python_state *state)
+{
+	return state->at.bytes_length;
+}
+
+static bool peek_word(const struct view *view, u64 addr, u64 *out)
+{
+	return mem_peek(view->mem, addr, out, 8);
+}
+
+static bool type_name(const struct mem *mem, const struct python_state *state, u64 object,
+		      char out[TYPE_NAME_MAX])
+{
+	u64 type, name;
+
+	if (!python_address_ok(object) || !mem_peek(mem, object + head_size(state) - 8, &type, 8) ||
+	    !python_address_ok(type) || !mem_peek(mem, type + head_size(state) + 8, &name, 8) ||
+	    name < 4096)
+		return false;
+	for (u32 i = 0; i < TYPE_NAME_MAX; i++) {
+		if (!mem_peek(mem, name + i, &out[i], 1))
+			return false;
+		if (!out[i])
+			return i > 0;
+	}
+	out[TYPE_NAME_MAX - 1] = 0;
+	return true;
+}
+
+/* ---- strings ------------------------------------------------------------------------------- */
+
+/* As repr() writes it. */
+static void add_quoted(struct str *out, const char *text, u32 length, bool is_bytes)
+{
+	char quote = memchr(text, '\'', length) && !memchr(text, '"', length) ? '"' : '\'';
+
+	str_add(out, &quote, 1);
+	for (u32 i = 0; i < length; i++) {
+		u8 c = (u8)text[i];
+		if (c == '\n')
+			str_add_text(out, "\\n");
+		else if (c == '\t')
+			str_add_text(out, "\\t");
+		else if (c == '\r')
+			str_add_text(out, "\\r");
+		else if (c == '\\' || c == (u8)quote)
+			str_addf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f || (is_bytes && c > 0x7f))
+			str_addf(out, "\\x%02x", c);
+		else
+			str_add(out, &text[i], 1);
+	}
+	str_add(out, &quote, 1);
+}
+
+static bool add_string(const struct view *view, u64 object)
+{
+	struct str text = { 0 };
+	u64 length = 0;
+
+	str_clear(&text);
+	bool good = python_read_string_to(view->mem, view->state, object, TEXT_MOST, &text,
+					  &length);
+	if (good) {
+		add_quoted(view->out, text.text, text.length, false);
+		if (length > TEXT_MOST)
+			str_addf(view->out, "... (%llu characters)", (unsigned long long)length);
+	}
+	str_free(&text);
+	return good;
+}
+
+/* Python 2's str, too. */
+static bool add_bytes(const struct view *view, u64 object)
+{
+	char bytes[TEXT_MOST];
+	u64 data, length;
+
+	if (!python_read_bytes(view->mem, view->state, object, &data, &length))
+		return false;
+	u32 shown = length < sizeof bytes ? (u32)length : (u32)sizeof bytes;
+	if (shown && !mem_read(view->mem, data, bytes, shown))
+		return false;
+	str_add_text(view->out, view->state->facts & PYTHON_NAMES_ARE_BYTES ? "" : "b");
+	add_quoted(view->out, bytes, shown, true);
+	if (length > shown)
+		str_addf(view->out, "... (%llu bytes)", (unsigned long long)length);
+	return true;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* Magnitude in decimal: words of nine digits, the least first. */
+static void add_magnitude(struct str *out, const u32 *digits, u32 count)
+{
+	u32 words[2 * DIGITS_MOST] = { 0 }, used = 1;
+
+	for (u32 i = count; i-- > 0;) {
+		u64 carry = digits[i];
+		for (u32 w = 0; w < used; w++) {
+			carry += (u64)words[w] << LONG_SUBCLASS_DIGIT_BITS;
+			words[w] = (u32)(carry % WORD_LIMIT);
+			carry /= WORD_LIMIT;
+		}
+		for (; carry; carry /= WORD_LIMIT)
+			words[used++] = (u32)(carry % WORD_LIMIT);
+	}
+	str_addf(out, "%u", words[used - 1]);
+	for (u32 w = used - 1; w-- > 0;)
+		str_addf(out, "%09u", words[w]);
+}
+
+/* PyLongObject: a signed number of digits; from 3.12 on that number, unsigned, above three bits of which the low
+ * two are 2 for negative and 1 for zero. */
+static bool add_int(const struct view *view, u64 object)
+{
+	bool has_tag = view->state->version >= 0x030c0000;
+	u64 head = object + head_size(view->state), word;
+	u32 digits[DIGITS_MOST];
+
+	if (!peek_word(view, head, &word))
+		return false;
+	bool negative = has_tag ? (word & 3) == 2 : (s64)word < 0;
+	u64 count = has_tag ? word >> 3 : negative ? 0 - word : word;
+	if (count > DIGITS_MOST) {
+		str_addf(view->out, "<int of %s%llu bits>", negative ? "-" : "",
+			 (unsigned long long)count * LONG_SUBCLASS_DIGIT_BITS);
+		return true;
+	}
+	if (count && !mem_peek(view->mem, head + 8, digits, (u32)count * 4))
+		return false;
+	str_add_text(view->out, negative ? "-" : "");
+	add_magnitude(view->out, digits, (u32)count);
+	return true;
+}
+
+/* Python 2's other int. */
+static bool add_long(const struct view *view, u64 object)
+{
+	if (!add_int(view, object))
+		return false;
+	str_add_text(view->out, "L");
+	return true;
+}
+
+static bool add_bool(const struct view *view, u64 object)
+{
+	u32 digit;
+	u64 head = object + head_size(view->state);
+
+	if (!mem_peek(view->mem, head + (view->state->version >> 24 > 2 ? 8 : 0), &digit, 4))
+		return false;
+	str_add_text(view->out, digit ? "True" : "False");
+	return true;
+}
+
+/* Python 2's int is a C long. */
+static bool add_old_int(const struct view *view, u64 object)
+{
+	u64 value;
+
+	if (view->state->version >> 24 > 2)
+		return add_int(view, object);
+	if (!peek_word(view, object + head_size(view->state), &value))
+		return false;
+	str_addf(view->out, "%lld", (long long)value);
+	return true;
+}
+
+static bool add_float(const struct view *view, u64 object)
+{
+	char text[40];
+	double value;
+
+	if (!mem_peek(view->mem, object + head_size(view->state), &value, sizeof value))
+		return false;
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	str_addf(view->out, "%s%s", text, strpbrk(text, ".en") ? "" : ".0");
+	return true;
+}
+
+static bool add_none(const struct view *view, u64 object)
+{
+	(void)object;
+	str_add_text(view->out, "None");
+	return true;
+}
+
+/* ---- containers ---------------------------------------------------------------------------- */
+
+static void add_object(const struct view *view, u64 object);
+
+static void add_items(const struct view *view, u64 items, u64 size, const char *brackets)
+{
+	struct view inner = *view;
+	u64 item;
+
+	inner.depth++;
+	str_add(view->out, brackets, 1);
+	for (u64 i = 0; i < size; i++) {
+		str_add_text(view->out, i ? ", " : "");
+		if (i == ITEMS_MOST || inner.depth > DEPTH_MOST) {
+			str_addf(view->out, "... %llu in all", (unsigned long long)size);
+			break;
+		}
+		if (peek_word(view, items + 8 * i, &item))
+			add_object(&inner, item);
+		else
+			str_add_text(view->out, "?");
+	}
+	if (size == 1 && brackets[0] == '(')
+		str_add_text(view->out, ",");
+	str_add(view->out, brackets + 1, 1);
+}
+
+static bool add_tuple(const struct view *view, u64 object)
+{
+	bool has_hash = (view->state->version >> 16 & 0xff) >= TUPLE_HASH_MINOR;
+	u64 head = object + head_size(view->state), size;
+
+	if (!peek_word(view, head, &size))
+		return false;
+	add_items(view, head + (has_hash ? 16 : 8), size, "()");
+	return true;
+}
+
+static bool add_list(const struct view *view, u64 object)
+{
+	u64 head = object + head_size(view->state), size, items;
+
+	if (!peek_word(view, head, &size) || !peek_word(view, head + 8, &items))
+		return false;
+	add_items(view, items, size, "[]");
+	return true;
+}
+
+static bool add_count(const struct view *view, u64 addr, const char *what)
+{
+	u64 count;
+
+	if (!peek_word(view, addr, &count))
+		return false;
+	str_addf(view->out, "<%s of %llu>", what, (unsigned long long)count);
+	return true;
+}
+
+/* Python 2 counts slots that were ever filled first. */
+static bool add_dict(const struct view *view, u64 object)
+{
+	bool old = view->state->version >> 24 == 2;
+
+	return add_count(view, object + head_size(view->state) + (old ? 8 : 0), "dict");
+}
+
+static bool add_set(const struct view *view, u64 object)
+{
+	return add_count(view, object + head_size(view->state) + 8, "set");
+}
+
+/* ---- any ----------------------------------------------------------------------------------- */
+
+static bool add_str(const struct view *view, u64 object)
+{
+	bool is_bytes = view->state->facts & PYTHON_NAMES_ARE_BYTES;
+
+	return (is_bytes ? add_bytes : add_string)(view, object);
+}
+
+static void add_object(const struct view *view, u64 object)
+{
+	static const struct {
+		const char *type;
+		bool (*add)(const struct view *view, u64 object);
+	} kinds[] = {
+		{ "NoneType", add_none }, { "bool", add_bool },   { "int", add_old_int },
+		{ "long", add_long },     { "float", add_float }, { "str", add_str },
+		{ "bytes", add_bytes },   { "tuple", add_tuple }, { "list", add_list },
+		{ "dict", add_dict },     { "set", add_set },     { "frozenset", add_set },
+	};
+	char name[TYPE_NAME_MAX];
+
+	if (!type_name(view->mem, view->state, object, name)) {
+		str_add_text(view->out, "?");
+		return;
+	}
+	for (u32 i = 0; i < COUNT_OF(kinds); i++)
+		if (!strcmp(name, kinds[i].type)) {
+			if (!kinds[i].add(view, object))
+				str_add_text(view->out, "?");
+			return;
+		}
+	str_addf(view->out, "<%s at %#llx>", name, (unsigned long long)object);
+}
+
+void python_add_value(const struct mem *mem, const struct python_state *state, u64 object,
+		      struct str *out)
+{
+	struct view view = { .mem = mem, .state = state, .out = out };
+
+	add_object(&view, object);
+}
+
+u64 python_cell_content(const struct mem *mem, const struct python_state *state, u64 object)
+{
+	char name[TYPE_NAME_MAX];
+	u64 content;
+
+	if (!type_name(mem, state, object, name) || strcmp(name, "cell") != 0 ||
+	    !mem_peek(mem, object + head_size(state), &content, 8))
+		return object;
+	return content;
+}
