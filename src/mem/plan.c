@@ -18,6 +18,8 @@ enum {
 	PAGE = 4096,
 	/* Ranges with heads of their own around them. */
 	SANDWICHED = 2,
+	/* So often found in the same place, a thread is expected there. */
+	STEADY = 16,
 	TRIM_EVERY = 64,
 	LATE_PAGES_MAX = 8192, /* 32 MiB: a VM stack of 100,000 frames */
 	LATE_HEADS_MAX = 16,
@@ -63,6 +65,8 @@ struct plan {
 	u32 head_count, head_size;
 	bool fetched; /* the copies of first_ranges hold bytes */
 	bool still;
+	bool steady;      /* one copy was made, and `second` is what was proven */
+	const u8 *second; /* of the body */
 	bool in_body;
 	bool conflict;
 	bool motion;
@@ -205,12 +209,23 @@ static bool spans_read(struct plan *plan)
  * quick. */
 static bool fetch_all(struct plan *plan)
 {
+	struct read_set *set = plan->set;
+
 	if (!begin_heads(plan) || !first_head_add(plan) ||
-	    !part_add(plan, PLAN_BODY, &plan->body[0]) ||
-	    (!plan->still && !sandwich_add(plan, &plan->body[1])) || !once_add(plan, false) ||
-	    !spans_read(plan))
+	    !part_add(plan, PLAN_BODY, &plan->body[0]))
+		return false;
+	plan->steady = !plan->still && set->same >= STEADY;
+	if (plan->steady ? !head_add(plan) : !plan->still && !sandwich_add(plan, &plan->body[1]))
+		return false;
+	if (!once_add(plan, false) || !spans_read(plan))
 		return false;
 	first_head_copy(plan);
+	plan->second = plan->body[1].bytes;
+	if (plan->steady) {
+		memcpy(plan->heads.bytes + (size_t)plan->head_count++ * plan->head_size,
+		       set->proven, plan->head_size);
+		plan->second = set->proven + plan->head_size;
+	}
 	return true;
 }
 
@@ -224,7 +239,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 {
 	plan->set = set;
 	plan->still = still;
-	plan->in_body = plan->conflict = plan->motion = false;
+	plan->in_body = plan->conflict = plan->motion = plan->steady = false;
 	plan->last_hit = plan->last_once = plan->reads = 0;
 	vec_clear(&plan->log);
 	vec_clear(&plan->late_pages);
@@ -286,10 +301,11 @@ static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range
 		same = plan->still || heads_agree(plan, bytes, plan->head_size, at, len);
 	} else {
 		bytes = plan->body[0].bytes + at;
-		same = plan->still || !memcmp(plan->body[1].bytes + at, bytes, len);
+		same = plan->still || !memcmp(plan->second + at, bytes, len);
 	}
 	if (!same) {
-		plan->motion = true;
+		/* what drifted since the last walk says nothing about now */
+		plan->motion |= !plan->steady;
 		plan->conflict |= hold == MEM_HOLDS;
 	}
 	return bytes;
@@ -505,30 +521,91 @@ static bool keep_first_head(struct plan *plan)
 	return true;
 }
 
+/* Heads and frames of the first copy stay; the second covers every read made. Does it agree? */
+static bool prove_again(struct plan *plan)
+{
+	if (!keep_first_head(plan) || !fetch_again(plan)) {
+		read_set_clear(plan->set);
+		return false;
+	}
+	for (u32 i = 0; i < plan->log.count; i++)
+		if (!equal_again(plan, &plan->log.at[i])) {
+			plan->motion = true;
+			return false;
+		}
+	return true;
+}
+
 enum plan_verdict plan_settle(struct plan *plan)
 {
-	if (was_late(plan)) {
+	bool late = was_late(plan);
+
+	if (late) {
 		plan->stats.unplanned++;
 		learn_late(plan);
-		if (plan->still)
-			return PLAN_HELD;
-		/* heads and frames of the first copy stay; the second covers every read made */
-		if (!keep_first_head(plan) || !fetch_again(plan)) {
-			read_set_clear(plan->set);
-			plan->conflict = true;
-			return PLAN_MOVED;
-		}
-		for (u32 i = 0; i < plan->log.count && !plan->conflict; i++)
-			if (!equal_again(plan, &plan->log.at[i]))
-				plan->conflict = plan->motion = true;
 	}
+	/* a conflict of two copies stays one; what is not the last place may be another */
+	if (plan->steady)
+		plan->set->same = plan->conflict || late ? 0 : plan->set->same;
+	if (!plan->still &&
+	    (late ? plan->steady || !plan->conflict : plan->steady && plan->conflict))
+		plan->conflict = !prove_again(plan);
 	bool held = !plan->conflict || plan->still;
 	constants_end(&plan->constants, held);
 	return held ? PLAN_HELD : PLAN_MOVED;
 }
 
-void plan_end(struct plan *plan)
+/* Was all that the walk took just what was proven before? */
+static bool is_proven(const struct plan *plan)
 {
+	const struct read_set *set = plan->set;
+	u32 hint = 0;
+
+	for (u32 i = 0; i < plan->log.count; i++) {
+		const struct logged *read = &plan->log.at[i];
+		const struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
+							       read->part, read->addr, read->len);
+		if (!range)
+			return false;
+		size_t at = range->offset + (read->addr - range->addr);
+		bool head = read->part == PLAN_HEAD;
+		if (memcmp(set->proven + (head ? at : plan->head_size + at),
+			   (head ? plan->heads.bytes : plan->body[0].bytes) + at, read->len) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* What was believed is what the next walks are compared with. */
+static void learn_place(struct plan *plan, bool believed)
+{
+	struct read_set *set = plan->set;
+	size_t size = plan->head_size + set->part_bytes[PLAN_BODY];
+
+	if (!believed || plan->still || was_late(plan) || plan->conflict || !plan->fetched) {
+		set->same = plan->still ? set->same : 0;
+		return;
+	}
+	if (set->same && (plan->steady || is_proven(plan))) {
+		set->same += set->same < STEADY;
+		return;
+	}
+	set->same = 0;
+	if (size > set->proven_room) {
+		u8 *proven = realloc(set->proven, size);
+		if (!proven)
+			return; /* it is copied twice, which is slow and right */
+		set->proven = proven;
+		set->proven_room = size;
+	}
+	memcpy(set->proven, plan->heads.bytes, plan->head_size);
+	memcpy(set->proven + plan->head_size, plan->body[0].bytes, set->part_bytes[PLAN_BODY]);
+	set->same = 1;
+}
+
+void plan_end(struct plan *plan, bool believed)
+{
+	learn_place(plan, believed);
 	learn_touched(plan);
 	plan->set = NULL;
 }

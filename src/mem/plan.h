@@ -20,6 +20,13 @@
  * right before and behind them: to show a wrong pair, the program would have to come up, go
  * another way and be down again between these, 0.6 us (bench/torn has the figures).
  *
+ * A thread that was found in the same place many times in a row is mostly there again.  Then
+ *
+ *	[head] [body...] [head] [once]
+ *
+ * is enough: it holds when it is, byte for byte, what was proven before.  Where it is not, the second copy
+ * follows.
+ *
  * A read outside the plan is made at once, a page at a time, and everything is
  * then read a second time and compared: correct, but slower.  It is part of the plan
  * from then on.
@@ -35,7 +42,7 @@
  *	plan_head_done(plan, walk.epoch)
  *	  step(&plan->mem, ...) ...     from the first copy
  *	plan_settle(plan)               HELD or MOVED
- *	plan_end(plan)                  learn */
+ *	plan_end(plan, believed)        learn */
 #pragma once
 #include "mem/live.h"
 #include "mem/read_set.h"
@@ -65,7 +72,8 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still);
 /* What `begin` reads is read. Constants are those of this epoch; 0: there are none. */
 void plan_head_done(struct plan *plan, u64 epoch);
 enum plan_verdict plan_settle(struct plan *plan);
-void plan_end(struct plan *plan);
+/* `believed`: what was read is known to be a stack of this thread. */
+void plan_end(struct plan *plan, bool believed);
 /* Were words of the head read at once and not by the plan? Then what should be read last was not. */
 bool plan_head_was_late(const struct plan *plan);
 /* Did any word, one that may drift too, differ between the copies of this transaction? Then the

@@ -2,6 +2,8 @@
  * read_set.c - see read_set.h. */
 #include "mem/read_set.h"
 
+#include "base/table.h"
+
 #include <string.h>
 
 enum {
@@ -21,12 +23,15 @@ static const u32 join_gap[PLAN_PARTS] = {
 void read_set_free(struct read_set *set)
 {
 	vec_free(&set->ranges);
+	free(set->proven);
 	*set = (struct read_set){ 0 };
 }
 
 void read_set_clear(struct read_set *set)
 {
 	vec_clear(&set->ranges);
+	set->same = 0;
+	set->layout = 0;
 	memset(set->part_end, 0, sizeof set->part_end);
 }
 
@@ -142,6 +147,20 @@ static void add_leads(struct read_set *set)
 	}
 }
 
+static void note_layout(struct read_set *set)
+{
+	u64 layout = 1;
+
+	for (u32 i = part_begin(set->part_end, PLAN_HEAD); i < set->ranges.count; i++) {
+		const struct plan_range *range = &set->ranges.at[i];
+		u64 words[] = { layout, range->addr, range->len, range->part };
+		layout = table_hash(words, sizeof words);
+	}
+	if (layout != set->layout)
+		set->same = 0;
+	set->layout = layout;
+}
+
 /* Joined where near, in the order of reading, with offsets. */
 void read_set_arrange(struct read_set *set)
 {
@@ -180,6 +199,7 @@ void read_set_arrange(struct read_set *set)
 	for (u32 part = 1; part < PLAN_PARTS; part++)
 		if (!set->part_end[part])
 			set->part_end[part] = set->part_end[part - 1];
+	note_layout(set);
 }
 
 /* What was touched, with slack, but never into a page that was not read. */

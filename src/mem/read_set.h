@@ -27,6 +27,12 @@ struct read_set {
 	u32 part_end[PLAN_PARTS]; /* behind the part's last range */
 	u32 part_bytes[PLAN_PARTS];
 	u32 walks; /* since the last trim */
+	/* What the last walk took that was believed: head, then body, as the ranges lie; and how many in a row took
+	 * just that. */
+	u8 *proven;
+	size_t proven_room;
+	u32 same;
+	u64 layout; /* of the ranges: another one, and what is proven lies elsewhere */
 };
 
 void read_set_free(struct read_set *set);

@@ -130,12 +130,13 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 	char text[PROC_TEXT_MAX];
 
 	enum switches_state switched = switches_read(&probe->switches, at_ns);
+	/* one that ends is switched out: that says it, too, and costs no call */
+	if (switched == SWITCHES_ON_CPU)
+		return probe->state = THREAD_RUNNING;
 	if (switched == SWITCHES_OFF_CPU)
 		return probe->state = THREAD_SLEEPING;
 	if (!thread_probe_time(probe, &time))
 		return THREAD_GONE;
-	if (switched == SWITCHES_ON_CPU)
-		return probe->state = THREAD_RUNNING;
 	/* 0 runs: a kernel without CONFIG_SCHED_INFO */
 	if (time.runs && time.runs == probe->time.runs && time.cpu_ns == probe->time.cpu_ns)
 		return probe->state;

@@ -210,6 +210,6 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	result->ran = plan_saw_motion(look->plan);
 	if (subject->still)
 		result->flags |= SAMPLE_PAUSED;
-	plan_end(look->plan);
+	plan_end(look->plan, held && end == STEP_DONE && !(walk.flags & WALK_TOP_UNSET));
 	return good;
 }

@@ -23,5 +23,6 @@ def level(left, progress):
     return level(left - 1, progress) if left else work(progress)
 
 
+progress = truth.Progress(sys.argv[2])
 truth.ready()
-truth.finish({"done": level(int(sys.argv[1]) - 3, truth.Progress(sys.argv[2]))})
+truth.finish({"done": level(int(sys.argv[1]) - 3, progress)})

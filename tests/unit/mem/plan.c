@@ -96,7 +96,7 @@ static void a_standing_stack_holds_and_then_costs_one_call(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	assert_int_equal(f->count, 3);
 	assert_int_equal(plan_stats(f->plan)->unplanned, 1);
 	u64 calls = plan_stats(f->plan)->calls;
@@ -104,7 +104,7 @@ static void a_standing_stack_holds_and_then_costs_one_call(void **state)
 		assert_int_equal(transaction(f, false), PLAN_HELD);
 		assert_int_equal(f->count, 3);
 		assert_int_equal(f->ids[0], FRAMES - 3);
-		plan_end(f->plan);
+		plan_end(f->plan, true);
 	}
 	assert_int_equal(plan_stats(f->plan)->unplanned, 1);
 	assert_int_equal(plan_stats(f->plan)->calls - calls, 200);
@@ -119,7 +119,7 @@ static void a_changed_frame_is_a_conflict(void **state)
 	f->stack->cells[FRAMES - 2].id = 1000;
 	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
 	assert_true(plan_saw_motion(f->plan));
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 }
 
 static void a_changed_head_is_a_conflict(void **state)
@@ -130,7 +130,7 @@ static void a_changed_head_is_a_conflict(void **state)
 	walk(f);
 	f->stack->top = FRAMES - 2;
 	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 }
 
 static void a_drifting_word_is_none(void **state)
@@ -141,7 +141,7 @@ static void a_drifting_word_is_none(void **state)
 	walk(f);
 	f->stack->cells[FRAMES - 3].pos = 77;
 	assert_int_equal(plan_settle(f->plan), PLAN_HELD);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 }
 
 static void a_stopped_thread_needs_one_copy(void **state)
@@ -149,10 +149,10 @@ static void a_stopped_thread_needs_one_copy(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(transaction(f, true), PLAN_HELD);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	assert_int_equal(transaction(f, true), PLAN_HELD);
 	assert_int_equal(f->count, 3);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 }
 
 static void a_deeper_stack_is_learned(void **state)
@@ -160,14 +160,14 @@ static void a_deeper_stack_is_learned(void **state)
 	struct fixture *f = *state;
 
 	transaction(f, false);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	f->stack->top = 0;
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_int_equal(f->count, FRAMES);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	u64 unplanned = plan_stats(f->plan)->unplanned;
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	assert_int_equal(plan_stats(f->plan)->unplanned, unplanned);
 }
 
@@ -183,7 +183,7 @@ static u64 near_walk(struct fixture *f)
 	assert_true(mem_peek_last(mem, (u64)&f->stack->counter, &counter, 8));
 	plan_head_done(f->plan, 0);
 	assert_int_equal(plan_settle(f->plan), PLAN_HELD);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	assert_int_equal(top, f->stack->top);
 	return near * 1000 + counter;
 }
@@ -217,7 +217,7 @@ static u64 constant_walk(struct fixture *f, u64 generation, bool moves)
 	assert_true(mem_constant(mem, (u64)&f->stack->constant, &value, 8));
 	f->stack->cells[top].id += moves;
 	assert_int_equal(plan_settle(f->plan), moves ? PLAN_MOVED : PLAN_HELD);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	return value;
 }
 
@@ -247,21 +247,94 @@ static void a_walk_that_moved_teaches_no_constant(void **state)
 	assert_int_equal(constant_walk(f, 1, false), 11);
 }
 
+/* Walks until one copy is enough; gives the ranges of a walk then. */
+static u64 settle_down(struct fixture *f)
+{
+	u64 ranges = 0;
+
+	for (u32 i = 0; i < 100; i++) {
+		ranges = plan_stats(f->plan)->ranges;
+		assert_int_equal(transaction(f, false), PLAN_HELD);
+		plan_end(f->plan, true);
+		ranges = plan_stats(f->plan)->ranges - ranges;
+	}
+	return ranges;
+}
+
+static void a_thread_that_stays_is_copied_once(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(settle_down(f), 3); /* [head] [body] [head] */
+	f->stack->cells[FRAMES - 3].pos++;   /* the leaf's place drifts */
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	assert_false(plan_saw_motion(f->plan)); /* since the last walk: not now */
+	plan_end(f->plan, true);
+}
+
+static void a_thread_that_went_on_is_copied_again(void **state)
+{
+	struct fixture *f = *state;
+
+	settle_down(f);
+	f->stack->top--;
+	f->stack->cells[FRAMES - 2].id = 500;
+	u64 calls = plan_stats(f->plan)->calls;
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	plan_end(f->plan, true);
+	assert_int_equal(plan_stats(f->plan)->calls - calls, 2);
+	assert_int_equal(f->count, 4);
+	assert_int_equal(f->ids[2], 500);
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	plan_end(f->plan, true);
+	assert_int_equal(plan_stats(f->plan)->calls - calls, 3);
+}
+
+static void a_thread_that_goes_on_is_a_conflict(void **state)
+{
+	struct fixture *f = *state;
+
+	settle_down(f);
+	f->stack->cells[FRAMES - 2].id = 500;
+	plan_begin(f->plan, &f->set, false);
+	walk(f);
+	f->stack->cells[FRAMES - 2].id = 501;
+	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
+	assert_true(plan_saw_motion(f->plan));
+	plan_end(f->plan, false);
+	assert_int_equal(f->ids[1], 500);
+}
+
+/* What was not believed is no place to be compared with. */
+static void what_is_not_believed_is_not_proven(void **state)
+{
+	struct fixture *f = *state;
+	u64 ranges = 0;
+
+	for (u32 i = 0; i < 100; i++) {
+		ranges = plan_stats(f->plan)->ranges;
+		assert_int_equal(transaction(f, false), PLAN_HELD);
+		plan_end(f->plan, false);
+		ranges = plan_stats(f->plan)->ranges - ranges;
+	}
+	assert_int_equal(ranges, 5); /* [head] [body] [head] [body] [head] */
+}
+
 static void memory_that_goes_away_is_no_crash(void **state)
 {
 	struct fixture *f = *state;
 
 	transaction(f, false);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	munmap((void *)&f->stack->cells, PAGE);
 	transaction(f, false);
 	assert_true(f->fault);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	assert_true(mmap((void *)&f->stack->cells, PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_int_equal(f->count, 3);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 }
 
 static void an_address_that_wraps_is_refused(void **state)
@@ -273,7 +346,7 @@ static void an_address_that_wraps_is_refused(void **state)
 	assert_false(mem_read(plan_mem(f->plan), UINT64_MAX - 3, &word, 8));
 	assert_false(mem_read(plan_mem(f->plan), 0, &word, 8));
 	plan_settle(f->plan);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 }
 
 /* ---- a stack that moves all the time ------------------------------------------------------ */
@@ -322,14 +395,14 @@ static void what_holds_is_legal_while_it_moves(void **state)
 			for (u64 k = 0; k + 1 < f->count; k++)
 				illegal += f->ids[k] / 2 != f->ids[k + 1];
 		}
-		plan_end(f->plan);
+		plan_end(f->plan, true);
 	}
 	atomic_store(&mover.stop, true);
 	pthread_join(thread, NULL);
 	assert_int_equal(illegal, 0);
 	/* and at rest everything holds: the test would pass on nothing otherwise */
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan);
+	plan_end(f->plan, true);
 	print_message("%u of 20000 transactions held\n", held);
 }
 
@@ -346,6 +419,10 @@ int main(void)
 		TEST(what_lies_near_the_head_is_read_with_it),
 		TEST(a_constant_is_read_once_a_generation),
 		TEST(a_walk_that_moved_teaches_no_constant),
+		TEST(a_thread_that_stays_is_copied_once),
+		TEST(a_thread_that_went_on_is_copied_again),
+		TEST(a_thread_that_goes_on_is_a_conflict),
+		TEST(what_is_not_believed_is_not_proven),
 		TEST(memory_that_goes_away_is_no_crash),
 		TEST(an_address_that_wraps_is_refused),
 		TEST(what_holds_is_legal_while_it_moves),
