@@ -7,7 +7,7 @@
  * or with -r at random ones as the reader has them.  -m makes the one memory read of a look
  * and nothing else: what no sampler that reads these bytes can do without.  -v lists the ranges of the last
  * plan on standard error.  Prints
- *	samples N complete N moving N frames N ranges N cpu_ns N
+ *	samples N complete N moving N frames N ranges N unplanned N cpu_ns N
  * where frames is the depth of the last complete stack, and ranges those of the last read.  `strace -c` of it counts the system
  * calls of a sample: nothing else is called in the loop. */
 #include <stdio.h>
@@ -91,10 +91,10 @@ static bool run(struct look *look, struct reader_thread *thread, u64 count, cons
 			return false;
 	}
 	cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	printf("samples %llu complete %llu moving %llu frames %u ranges %u cpu_ns %llu\n",
+	printf("samples %llu complete %llu moving %llu frames %u ranges %u unplanned %llu cpu_ns %llu\n",
 	       (unsigned long long)count, (unsigned long long)tally.complete,
 	       (unsigned long long)tally.moving, tally.frames, tally.ranges,
-	       (unsigned long long)cpu);
+	       (unsigned long long)plan_stats(look->plan)->unplanned, (unsigned long long)cpu);
 	if (way->lists)
 		list_ranges(&thread->set);
 	return true;

@@ -10,7 +10,7 @@
 #include "session/session.h"
 #include "session/spawn.h"
 
-enum { SAMPLING_HZ_HIGHEST = 20000 };
+enum { SAMPLING_HZ_HIGHEST = 1000000 };
 
 struct sampling {
 	u32 pid; /* 0: not given */

@@ -21,7 +21,7 @@ enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK, MODE_EXCEPTION };
 enum engine_pause { PAUSE_NEVER, PAUSE_AUTO, PAUSE_ALWAYS };
 
 struct engine_options {
-	u32 hz; /* samples a second, 1 to 20,000 */
+	u32 hz; /* samples a second, 1 to 1,000,000 */
 	enum engine_mode mode;
 	enum engine_pause pause; /* reader only */
 	bool children;           /* follow fork and exec */

@@ -215,7 +215,7 @@ static bool fetch_all(struct plan *plan)
 	    !part_add(plan, PLAN_BODY, &plan->body[0]))
 		return false;
 	plan->steady = !plan->still && set->same >= STEADY;
-	if (plan->steady ? !head_add(plan) : !plan->still && !sandwich_add(plan, &plan->body[1]))
+	if (!plan->steady && !plan->still && !sandwich_add(plan, &plan->body[1]))
 		return false;
 	if (!once_add(plan, false) || !spans_read(plan))
 		return false;

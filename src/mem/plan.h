@@ -22,10 +22,10 @@
  *
  * A thread that was found in the same place many times in a row is mostly there again.  Then
  *
- *	[head] [body...] [head] [once]
+ *	[head] [body...] [once]
  *
- * is enough: it holds when it is, byte for byte, what was proven before.  Where it is not, the second copy
- * follows.
+ * is enough: it holds when it is, byte for byte, what was proven before, and so a stack that there is.  Where it
+ * is not, the second copy follows.
  *
  * A read outside the plan is made at once, a page at a time, and everything is
  * then read a second time and compared: correct, but slower.  It is part of the plan

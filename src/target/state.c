@@ -123,6 +123,9 @@ bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out
 	return time_of_schedstat(text, proc_reread(probe->schedstat_fd, text, sizeof text), out);
 }
 
+/* A thread that was there is taken to be there so long. */
+static const u64 THERE_NS = 200 * NS_PER_US;
+
 enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
 					 u64 at_ns)
 {
@@ -130,13 +133,16 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 	char text[PROC_TEXT_MAX];
 
 	enum switches_state switched = switches_read(&probe->switches, at_ns);
-	/* one that ends is switched out: that says it, too, and costs no call */
-	if (switched == SWITCHES_ON_CPU)
-		return probe->state = THREAD_RUNNING;
 	if (switched == SWITCHES_OFF_CPU)
 		return probe->state = THREAD_SLEEPING;
+	/* one that has ended stays on its CPU for ever: it is asked for its time, which it then has not */
+	if (switched == SWITCHES_ON_CPU && at_ns < probe->there_ns + THERE_NS)
+		return probe->state = THREAD_RUNNING;
 	if (!thread_probe_time(probe, &time))
 		return THREAD_GONE;
+	probe->there_ns = at_ns;
+	if (switched == SWITCHES_ON_CPU)
+		return probe->state = THREAD_RUNNING;
 	/* 0 runs: a kernel without CONFIG_SCHED_INFO */
 	if (time.runs && time.runs == probe->time.runs && time.cpu_ns == probe->time.cpu_ns)
 		return probe->state;

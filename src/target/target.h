@@ -106,6 +106,7 @@ struct thread_probe {
 	int stat_fd;              /* opened at the first thread_probe_state() */
 	struct switches switches; /* opened when it was first seen running */
 	bool unwatchable;
+	u64 there_ns; /* when it was last known to be */
 	u32 tid;
 	enum thread_run_state state; /* the last answer, and the time read before it */
 	struct thread_time time;

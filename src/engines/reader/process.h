@@ -74,6 +74,7 @@ struct reader_process {
 	bool threads_changed;
 	bool refreshed; /* once at least: a thread that was not there then is new */
 	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
+	u64 ask_ns;     /* not before: whether it is still there */
 	u64 rebind_ns;  /* the same for process_rebind() */
 	u32 lives;      /* counted out to threads */
 	u64 exec_ns;    /* when it was exec'd under our eyes */

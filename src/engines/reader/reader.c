@@ -25,7 +25,7 @@
 #include "base/log.h"
 
 enum {
-	HZ_MAX = 20000,
+	HZ_MAX = 1000000, /* faster than a look: the rest is lost, by name */
 	/* Asking whether a VM is there costs about 1 ms. */
 	IMAGE_COMES_MS = 60,
 	SOON_WAIT_MS = 3,
@@ -246,6 +246,9 @@ static void end_as_ghost(struct run *run, struct reader_process *process)
 		ghosts_keep(&run->ghosts, ghost, clock_now_ns());
 }
 
+/* So often at the most: it takes some 10 us. */
+static const u64 ASK_NS = 20 * NS_PER_MS;
+
 /* Is there still a process to look at? Ends those that are not. */
 static bool still_there(struct run *run, struct reader_process *process)
 {
@@ -327,8 +330,10 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	if (run->options.mode == MODE_CPU)
 		account_epoch(process, now, false, attempt_share, &run->attempt);
 	/* a process that never runs is never read: ask now and then */
-	bool ask = attempt->gone || (quality->samples == samples && run->schedule.slot % 16 == 0);
+	bool ask = attempt->gone || (quality->samples == samples && now >= process->ask_ns);
 	u32 pid = process->target->pid;
+	if (ask)
+		process->ask_ns = now + ASK_NS;
 	if (ask && !still_there(run, process)) {
 		quality->lost.gone++;
 		attempt->gone = false;
@@ -369,9 +374,16 @@ static void settle(struct run *run, u64 now)
 				      &run->attempt);
 }
 
+static const u64 SPIN_NS = 15 * NS_PER_US;
+
 /* A thread that did not stop in time will stop when it gets its CPU, and must be let go at once. */
 static void sleep_until(struct run *run, u64 until_ns)
 {
+	/* A sleep costs this much CPU time itself, and comes back late by as much. */
+	if (clock_now_ns() + SPIN_NS >= until_ns) {
+		while (clock_now_ns() < until_ns) {}
+		return;
+	}
 	while (run->attempt.pause.late_count && clock_now_ns() < until_ns) {
 		u64 soon = clock_now_ns() + NS_PER_MS / 4;
 		clock_sleep_until(soon < until_ns ? soon : until_ns);

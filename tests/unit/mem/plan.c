@@ -265,7 +265,7 @@ static void a_thread_that_stays_is_copied_once(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(settle_down(f), 3); /* [head] [body] [head] */
+	assert_int_equal(settle_down(f), 2); /* [head] [body] */
 	f->stack->cells[FRAMES - 3].pos++;   /* the leaf's place drifts */
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_false(plan_saw_motion(f->plan)); /* since the last walk: not now */
