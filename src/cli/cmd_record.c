@@ -111,7 +111,7 @@ static bool check(struct recording *r, int rest_count, char **rest, struct err *
 			       rest[0]);
 	if (!rest_count && !pid)
 		return err_set(err, ERR_USAGE,
-			       "of what? Give -p PID, or a command: sonde record ruby app.rb");
+			       "of what? Give -p PID, or a command: sonde record python app.py");
 	if (rest_count)
 		r->command = rest;
 	return sampling_check(&given->sampling, err) &&

@@ -71,6 +71,9 @@ struct runtime {
 	/* A small transaction of its own: false when the memory is not what a frame's would be. */
 	bool (*name_frame)(const struct mem *mem, const void *state, const struct frame *frame,
 			   struct frame_name *out);
+	/* Optional. Does who sleeps on the futex at this address wait for the VM's lock? For VMs that do not say of
+	 * a thread that it waits. */
+	bool (*is_lock)(const void *state, u64 address);
 	/* Optional. Adds a line "name = value" for each local variable of a frame of a thread that stands still; false
 	 * when it is not this frame any more. */
 	bool (*locals)(const struct mem *mem, const void *state, const struct frame *frame,

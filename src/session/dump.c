@@ -20,6 +20,7 @@ struct taken {
 	u32 tid, stack, locals;
 	bool complete, gc;
 	bool on_cpu;  /* or waits for one: the kernel says R */
+	bool waits;   /* for the VM's lock, as the kernel says */
 	bool stopped; /* by a signal or a tracer: T or t; what it held it still holds */
 };
 
@@ -101,6 +102,17 @@ static void take_rounds(struct taking *taking)
 	}
 }
 
+/* It sleeps: for the VM's lock? */
+static bool waits_for_lock(const struct target *target, const struct reader_thread *thread)
+{
+	const struct attached *attached = thread->attached;
+	u64 futex;
+
+	return attached && attached->runtime->is_lock &&
+	       target_thread_futex(target, thread->tid, &futex) &&
+	       attached->runtime->is_lock(attached->state, futex);
+}
+
 /* The kernel is asked before Ruby: a thread that did not run then and holds the VM's lock now has waited
  * for it. The other way round, one that held it before and lost it would look blocked. */
 static void read_states(struct taking *taking)
@@ -113,6 +125,7 @@ static void read_states(struct taking *taking)
 		enum thread_run_state state = target_thread_state(&taking->target, tid);
 		taken->on_cpu = state == THREAD_RUNNING;
 		taken->stopped = state == THREAD_STOPPED;
+		taken->waits = waits_for_lock(&taking->target, taking->process->threads.at[i]);
 	}
 	struct err ended = { 0 }; /* its stacks were read: that is worth more than its states */
 	process_refresh(taking->process, &taking->options, &ended);
@@ -126,7 +139,8 @@ static enum dump_state state_of(const struct reader_thread *thread, const struct
 		return DUMP_GC;
 	if (taken && taken->on_cpu)
 		return DUMP_RUNNING;
-	return thread->vm_state == VM_THREAD_WAITING || thread->vm_state == VM_THREAD_RUNNING ?
+	return thread->vm_state == VM_THREAD_WAITING || thread->vm_state == VM_THREAD_RUNNING ||
+			       (taken && taken->waits) ?
 		       DUMP_WAITING :
 		       DUMP_BLOCKED;
 }

@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Kernel threads aside: R runs or waits for a CPU, S sleeps, D sleeps uninterruptibly, T is stopped
@@ -132,7 +133,7 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 	struct thread_time time = { 0 };
 	char text[PROC_TEXT_MAX];
 
-	enum switches_state switched = switches_read(&probe->switches, at_ns);
+	enum switches_state switched = switches_read(&probe->switches, at_ns, probe->released_ns);
 	if (switched == SWITCHES_OFF_CPU)
 		return probe->state = THREAD_SLEEPING;
 	/* one that has ended stays on its CPU for ever: it is asked for its time, which it then has not */
@@ -155,6 +156,21 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 	if (probe->state == THREAD_RUNNING && !probe->switches.pages && !probe->unwatchable)
 		probe->unwatchable = !switches_open(&probe->switches, probe->tid);
 	return probe->state;
+}
+
+/* "NUMBER ARGUMENT ...", numbers as for the thread's own machine; "running" and "-1 ..." are no call. */
+bool target_thread_futex(const struct target *target, u32 tid, u64 *address)
+{
+	char name[32], text[PROC_TEXT_MAX];
+	unsigned long long argument;
+	long number;
+
+	snprintf(name, sizeof name, "task/%u/syscall", tid);
+	if (proc_read(target->proc_fd, name, text, sizeof text) <= 0 ||
+	    sscanf(text, "%ld %llx", &number, &argument) != 2 || number != SYS_futex)
+		return false;
+	*address = argument;
+	return true;
 }
 
 /* --- the whole process ------------------------------------------------------------------- */

@@ -90,6 +90,8 @@ struct thread_time {
 	u64 cpu_ns;
 	u64 runs;
 };
+/* The futex that the thread sleeps on; false: on none, or the kernel does not say (it takes the right to trace). */
+bool target_thread_futex(const struct target *target, u32 tid, u64 *address);
 bool target_thread_time(const struct target *target, u32 tid, struct thread_time *out);
 /* For who asks often: descriptors kept open, one or two a thread.  Measured on 6.18, x86-64:
  *
@@ -106,7 +108,8 @@ struct thread_probe {
 	int stat_fd;              /* opened at the first thread_probe_state() */
 	struct switches switches; /* opened when it was first seen running */
 	bool unwatchable;
-	u64 there_ns; /* when it was last known to be */
+	u64 released_ns; /* when a stop of ours ended; 0: there was none */
+	u64 there_ns;    /* when it was last known to be */
 	u32 tid;
 	enum thread_run_state state; /* the last answer, and the time read before it */
 	struct thread_time time;

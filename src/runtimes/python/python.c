@@ -20,6 +20,8 @@ enum {
 	TRIES = 8, /* the process runs on: a thread that ends meanwhile looks like a proof of the contrary */
 	THREADS_MAX = 64, /* so many are proof enough */
 	CODES_MAX = 64,
+	GIL_BYTES = 256,
+	RUNTIME_GIL_BYTES = 2048,
 	VERSIONS_APART =
 		1
 		<< 20, /* code that was made since what runs was made, and functions that were changed */
@@ -191,6 +193,16 @@ static bool raises(const struct mem *mem, const void *state, u64 thread)
 	return python_raises(mem, state, thread);
 }
 
+/* The lock's condition and mutex lie in its struct: before 3.12 at the beginning of the runtime. */
+static bool is_lock(const void *state_, u64 address)
+{
+	const struct python_state *state = state_;
+
+	if (state->gil)
+		return address - state->gil < GIL_BYTES;
+	return state->runtime && address - state->runtime < RUNTIME_GIL_BYTES;
+}
+
 extern const struct runtime python_runtime;
 const struct runtime python_runtime = {
 	.name = "python",
@@ -201,6 +213,7 @@ const struct runtime python_runtime = {
 	.begin = begin,
 	.step = step,
 	.name_frame = python_name_frame,
+	.is_lock = is_lock,
 	.locals = python_add_locals,
 	.raises = raises,
 	.describe = python_describe,
