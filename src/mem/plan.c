@@ -20,6 +20,7 @@ enum {
 	SANDWICHED = 2,
 	/* So often found in the same place, a thread is expected there. */
 	STEADY = 16,
+	PROVEN_MAX = 256 << 10, /* bytes that are kept for it: some thousand frames */
 	TRIM_EVERY = 64,
 	LATE_PAGES_MAX = 8192, /* 32 MiB: a VM stack of 100,000 frames */
 	LATE_HEADS_MAX = 16,
@@ -591,6 +592,8 @@ static void learn_place(struct plan *plan, bool believed)
 		return;
 	}
 	set->same = 0;
+	if (size > PROVEN_MAX)
+		return;
 	if (size > set->proven_room) {
 		u8 *proven = realloc(set->proven, size);
 		if (!proven)
@@ -598,9 +601,11 @@ static void learn_place(struct plan *plan, bool believed)
 		set->proven = proven;
 		set->proven_room = size;
 	}
-	memcpy(set->proven, plan->heads.bytes, plan->head_size);
-	memcpy(set->proven + plan->head_size, plan->body[0].bytes, set->part_bytes[PLAN_BODY]);
-	set->same = 1;
+	if (plan->head_size)
+		memcpy(set->proven, plan->heads.bytes, plan->head_size);
+	if (size > plan->head_size)
+		memcpy(set->proven + plan->head_size, plan->body[0].bytes, size - plan->head_size);
+	set->same = size > 0;
 }
 
 void plan_end(struct plan *plan, bool believed)

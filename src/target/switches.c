@@ -56,7 +56,7 @@ struct switch_record {
 	u64 time_ns;
 };
 
-enum switches_state switches_read(const struct switches *switches, u64 at_ns)
+enum switches_state switches_read(const struct switches *switches, u64 at_ns, u64 released_ns)
 {
 	struct switch_record newest;
 
@@ -72,6 +72,8 @@ enum switches_state switches_read(const struct switches *switches, u64 at_ns)
 	if (newest.header.type != PERF_RECORD_SWITCH || newest.header.size != sizeof newest)
 		return SWITCHES_UNKNOWN;
 	if (!(newest.header.misc & PERF_RECORD_MISC_SWITCH_OUT))
+		return SWITCHES_ON_CPU;
+	if (newest.time_ns < released_ns)
 		return SWITCHES_ON_CPU;
 	bool taken_from = newest.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	return taken_from && newest.time_ns >= at_ns ? SWITCHES_ON_CPU : SWITCHES_OFF_CPU;

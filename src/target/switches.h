@@ -20,6 +20,7 @@ void switches_close(struct switches *switches);
 
 enum switches_state { SWITCHES_UNKNOWN, SWITCHES_ON_CPU, SWITCHES_OFF_CPU };
 /* Unknown until the first switch after the opening.  A thread that lost its CPU at `at_ns`
- * (CLOCK_MONOTONIC) or later was on it: it is probably we who took it, to look.  One that has ended
+ * (CLOCK_MONOTONIC) or later was on it: it is probably we who took it, to look; and so was one that has not got
+ * it back since it was let go of at `released_ns`, which we had stopped (0: never).  One that has ended
  * stays on its CPU for ever: its last switch is not recorded. */
-enum switches_state switches_read(const struct switches *switches, u64 at_ns);
+enum switches_state switches_read(const struct switches *switches, u64 at_ns, u64 released_ns);

@@ -322,6 +322,7 @@ static bool look_paused(struct attempt *attempt, struct reader_process *process,
 	}
 	bool good = look(attempt, process, thread, true, result);
 	pause_release(&attempt->pause, thread->tid, signal);
+	thread->probe.released_ns = clock_now_ns();
 	return good;
 }
 
