@@ -41,6 +41,7 @@ TABLE = (
     (PYTHON, "py3.9", "bullseye", ("python3.9",), (3, 9)),
     (PYTHON, "py3.11", None, ("/usr/bin/python3.11",), (3, 11)),
     (PYTHON, "py3.13", "trixie", ("python3.13",), (3, 13)),
+    (PYTHON, "py3.13t", None, (str(ROOTS / "python3.13t/bin/python3.13t"),), (3, 13)),
     (PYTHON, "py3.14", "sid", ("python3.14",), (3, 14)),
     (PYTHON, "py3.15", "sid", ("python3.15",), (3, 15)),
 )
@@ -57,6 +58,10 @@ class Interpreter:
     @property
     def jit(self):
         return "--yjit" in self.argv
+
+    @property
+    def free_threaded(self):
+        return self.name.endswith("t")
 
     @property
     def programs(self):

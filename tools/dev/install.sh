@@ -31,6 +31,8 @@ test    tmux              tmux
 test    valgrind          callgrind_annotate
 matrix  mmdebstrap        mmdebstrap
 matrix  debian-archive-keyring
+matrix  make              make
+matrix  libffi-dev
 lint    clang             clang
 lint    clang-format      clang-format
 lint    libcmocka-dev

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The interpreters of other Debian releases, each unpacked into a root directory of its own:
-# ${XDG_CACHE_HOME:-~/.cache}/sonde/roots/SUITE.  Sourced by ./dev.
+# ${XDG_CACHE_HOME:-~/.cache}/sonde/roots/SUITE; and one that no release has, built once from Debian's own
+# source, in roots/python3.13t.  Sourced by ./dev.
 #
-# A suite that cannot be had leaves SUITE.skipped with the reason; the acceptance rows count it.
+# What cannot be had leaves NAME.skipped with the reason; the acceptance rows count it.
 
 roots="${XDG_CACHE_HOME:-$HOME/.cache}/sonde/roots"
 
@@ -68,6 +69,34 @@ unpack_suite() {
 	mv "$root.partial" "$root"
 }
 
+# The source package of a suite, in a directory with an apt of its own.
+fetch_source() {
+	local suite=$1 package=$2 mirror=$3 dir=$4 apt
+
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	printf 'deb-src %s %s main\n' "$mirror" "$suite" >"$dir/sources.list"
+	apt=(apt-get -q -o "Dir::Etc::SourceList=$dir/sources.list" -o Dir::Etc::SourceParts=/dev/null
+		-o "Dir::State::Lists=$dir/lists" -o "Dir::Cache=$dir/cache"
+		-o Acquire::Check-Valid-Until=false -o APT::Sandbox::User=root)
+	"${apt[@]}" update &&
+		(cd "$dir" && "${apt[@]}" source --download-only "$package" && tar -xf ./*.orig.tar.?z)
+}
+
+# Python without a GIL: some three minutes.
+build_free_threaded() {
+	local mirror=$1 dir="$roots/python3.13t.partial" log="$roots/python3.13t.log"
+
+	rm -rf -- "$dir" "$roots/python3.13t"
+	say "matrix: building python3.13t (its log: $log)"
+	(
+		fetch_source trixie python3.13 "$mirror" "$dir" && cd "$dir"/Python-3.13* &&
+			./configure --prefix="$roots/python3.13t" --disable-gil --disable-test-modules \
+				--without-ensurepip &&
+			make -j "$jobs" && make install
+	) >"$log" 2>&1 || return 1
+	rm -rf -- "$dir"
+}
+
 matrix_skip() {
 	say "matrix: SKIPPED $1: $2"
 	printf '%s\n' "$2" >"$roots/$1.skipped"
@@ -102,5 +131,12 @@ dev_matrix() {
 				matrix_skip "$suite" "/proc could not be mounted in it"
 		fi
 	done <<<"$matrix_suites"
+	if [[ ! -x $roots/python3.13t/bin/python3.13t ]]; then
+		if [[ -z $mirror ]] || ! build_free_threaded "$mirror"; then
+			tail -n 5 "$roots/python3.13t.log" >&2 || true
+			rm -rf -- "$roots/python3.13t.partial" "$roots/python3.13t"
+			matrix_skip python3.13t "could not be built (see $roots/python3.13t.log)"
+		fi
+	fi
 	say "matrix: $(find "$roots" -mindepth 1 -maxdepth 1 -type d ! -name '*.partial' | wc -l) roots in $roots, $matrix_skipped skipped"
 }
