@@ -15,6 +15,9 @@
 #if __has_include("runtimes/ruby/step.h")
 #include "runtimes/ruby/step.h"
 #endif
+#if __has_include("runtimes/python/step.h")
+#include "runtimes/python/step.h"
+#endif
 
 /* Not "license": the section has that name. */
 char walkers_license[] SEC("license") = "Dual BSD/GPL";
@@ -169,4 +172,7 @@ static __always_inline void sample_send(struct room *room)
 WALKER(toy)
 #if __has_include("runtimes/ruby/step.h")
 WALKER(ruby)
+#endif
+#if __has_include("runtimes/python/step.h")
+WALKER(python)
 #endif
