@@ -7,13 +7,15 @@
 #include "base/clock.h"
 
 enum {
-	/* Idle threads asked for their CPU time in one attempt, in turn. */
+	/* Idle threads asked for their CPU time in one attempt, in turn, and fewer at high rates. */
 	PROBES_PER_ATTEMPT = 16,
+	IDLE_PROBES_PER_SECOND = 5000,
 	/* Asking costs 0.6 us: so many a second are at most a sixteenth of a core. */
 	PROBES_PER_SECOND = 100000,
 	SPANS_PER_CALL = 1024,
 	HEAD_SPANS = 8,
 	HEADS_PER_ATTEMPT = 256,
+	HEADS_PER_SECOND = 25000, /* 0.4 us each: a hundredth of a core */
 	FIRST_LOOKS_PER_ATTEMPT = 32,
 	LIVE_DEPTH_MAX = 1024,
 };
@@ -454,12 +456,20 @@ static bool used_cpu(struct reader_thread *thread)
 	return used;
 }
 
-/* Idle threads are looked at in turn, 256 in an attempt: reading the heads of 1,000 takes a
- * millisecond. What one uses meanwhile is owed to its next sample. */
+static u32 smaller(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/* Idle threads are looked at in turn, so many in an attempt that it stays cheap: reading the heads of 1,000
+ * takes half a millisecond. What one uses meanwhile is owed to its next sample. */
 static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 {
 	u32 count = process->threads.count;
-	u32 turns = count / HEADS_PER_ATTEMPT + 1;
+	u32 hz = attempt->options->hz;
+	u32 heads = smaller(HEADS_PER_ATTEMPT, HEADS_PER_SECOND / hz + 1);
+	u32 probes = smaller(PROBES_PER_ATTEMPT, IDLE_PROBES_PER_SECOND / hz + 1);
+	u32 turns = count / heads + 1;
 
 	vec_clear(&attempt->looked_at);
 	for (u32 i = 0; i < count; i++) {
@@ -475,7 +485,7 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 	}
 	process->head_turn++;
 	bulk_heads(attempt, process, becomes_hot, NULL);
-	for (u32 n = 0; n < PROBES_PER_ATTEMPT && n < count; n++) {
+	for (u32 n = 0; n < probes && n < count; n++) {
 		struct reader_thread *thread = process->threads.at[process->rotation++ % count];
 		if (thread->wanted && thread->hot_until_ns <= attempt->now_ns && used_cpu(thread))
 			becomes_hot(attempt, process, thread);
