@@ -545,11 +545,11 @@ enum plan_verdict plan_settle(struct plan *plan)
 		plan->stats.unplanned++;
 		learn_late(plan);
 	}
+	bool elsewhere = plan->steady && (plan->conflict || late);
+	if (elsewhere)
+		plan->set->same = 0;
 	/* a conflict of two copies stays one; what is not the last place may be another */
-	if (plan->steady)
-		plan->set->same = plan->conflict || late ? 0 : plan->set->same;
-	if (!plan->still &&
-	    (late ? plan->steady || !plan->conflict : plan->steady && plan->conflict))
+	if (elsewhere || (late && !plan->conflict && !plan->still))
 		plan->conflict = !prove_again(plan);
 	bool held = !plan->conflict || plan->still;
 	constants_end(&plan->constants, held);
@@ -583,16 +583,15 @@ static void learn_place(struct plan *plan, bool believed)
 	struct read_set *set = plan->set;
 	size_t size = plan->head_size + set->part_bytes[PLAN_BODY];
 
-	if (!believed || plan->still || was_late(plan) || plan->conflict || !plan->fetched) {
-		set->same = plan->still ? set->same : 0;
+	if (plan->still)
 		return;
-	}
-	if (set->same && (plan->steady || is_proven(plan))) {
+	bool usable = believed && !was_late(plan) && !plan->conflict && plan->fetched;
+	if (usable && set->same && (plan->steady || is_proven(plan))) {
 		set->same += set->same < STEADY;
 		return;
 	}
 	set->same = 0;
-	if (size > PROVEN_MAX)
+	if (!usable || size > PROVEN_MAX)
 		return;
 	if (size > set->proven_room) {
 		u8 *proven = realloc(set->proven, size);
