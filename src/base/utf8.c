@@ -30,3 +30,17 @@ u32 utf8_length(const char *text, size_t length)
 	}
 	return 0;
 }
+
+u32 utf8_encode(u32 character, char out[static 4])
+{
+	u32 length = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+
+	if (length == 1) {
+		out[0] = (char)character;
+		return 1;
+	}
+	for (u32 i = length; i-- > 1; character >>= 6)
+		out[i] = (char)(0x80 | (character & 0x3f));
+	out[0] = (char)((0xf00u >> length) | character);
+	return length;
+}

@@ -125,18 +125,9 @@ void top_grid_style(struct top_grid *grid, u32 x, u32 y, u32 columns, enum top_s
 
 static void write_character(struct out *out, wchar_t character)
 {
-	u32 code = (u32)character;
 	char bytes[4];
-	u32 size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 
-	if (size == 1) {
-		bytes[0] = (char)code;
-	} else {
-		for (u32 i = size; i-- > 1; code >>= 6)
-			bytes[i] = (char)(0x80 | (code & 0x3f));
-		bytes[0] = (char)((0xf00u >> size) | code);
-	}
-	out_bytes(out, bytes, size);
+	out_bytes(out, bytes, utf8_encode((u32)character, bytes));
 }
 
 static u32 used_columns(const struct top_grid *grid, u32 y)

@@ -6,6 +6,7 @@
  * Names are compact: the characters stand behind the head. */
 #include "runtimes/python/strings.h"
 
+#include "base/utf8.h"
 #include "runtimes/python/step.h"
 
 #include <string.h>
@@ -36,21 +37,6 @@ static bool add_raw(const struct mem *mem, u64 data, u64 length, struct str *out
 	return true;
 }
 
-static void add_character(struct str *out, u32 c)
-{
-	char bytes[4];
-	u32 length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	if (length == 1) {
-		bytes[0] = (char)c;
-	} else {
-		for (u32 i = length; i-- > 1; c >>= 6)
-			bytes[i] = (char)(0x80 | (c & 0x3f));
-		bytes[0] = (char)(0xf00 >> length | c);
-	}
-	str_add(out, bytes, length);
-}
-
 static bool add_wide(const struct mem *mem, u64 data, u64 count, u32 kind, struct str *out)
 {
 	u8 chunk[CHUNK];
@@ -60,11 +46,12 @@ static bool add_wide(const struct mem *mem, u64 data, u64 count, u32 kind, struc
 		if (!mem_read(mem, data + done * kind, chunk, part * kind))
 			return false;
 		for (u32 i = 0; i < part; i++) {
+			char bytes[4];
 			u32 c = 0;
 			memcpy(&c, chunk + i * kind, kind);
 			if (c > 0x10ffff)
 				return false;
-			add_character(out, c);
+			str_add(out, bytes, utf8_encode(c, bytes));
 		}
 		done += part;
 	}
