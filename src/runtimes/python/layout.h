@@ -44,8 +44,7 @@
 	X(code, flags)   /* int; to 3.12 */                                                       \
 	X(code, filename)                                                                         \
 	X(code, name)                                                                             \
-	X(code, locals) /* tuple of names, and what kind each is, in bytes: 3.11+ */              \
-	X(code, kinds)                                                                            \
+	X(code, locals)    /* tuple of names: 3.11+ */                                            \
 	X(code, variables) /* three tuples of names: to 3.10 */                                   \
 	X(code, cells)                                                                            \
 	X(code, free)                                                                             \

@@ -2,7 +2,7 @@
  * locals.c - names come from the code object, values from the frame, in the same order.
  *
  *	to 3.10    co_varnames  co_cellvars  co_freevars     one tuple behind the other
- *	3.11 on    co_localsplusnames                        and a byte for each that says what it is
+ *	3.11 on    co_localsplusnames
  *
  * Cells are shown as what they hold. A value without one (not set yet, or deleted) is left out. */
 #include "runtimes/python/locals.h"
@@ -11,31 +11,20 @@
 #include "runtimes/python/strings.h"
 #include "runtimes/python/values.h"
 
-enum {
-	LOCALS_MOST = 256,
-	TUPLE_HASH_MINOR = 14,
-};
-
-/* References have tags in their low bits from 3.14 on. */
-static u64 untagged(const struct python_state *state, u64 value)
-{
-	return state->facts & PYTHON_CODE_IS_TAGGED ? value & ~7ull : value;
-}
+enum { LOCALS_MOST = 256 };
 
 static bool add_tuple_of_names(const struct mem *mem, const struct python_state *state, u64 tuple,
 			       u64 values, u32 *index, struct str *out)
 {
-	u32 head = state->at.bytes_length;
-	u32 items = head + ((state->version >> 16 & 0xff) >= TUPLE_HASH_MINOR ? 16 : 8);
-	u64 size, name, value;
+	u64 items, size, name, value;
 
-	if (!python_address_ok(tuple) || !mem_peek(mem, tuple + head, &size, 8))
+	if (!python_read_tuple(mem, state, tuple, &items, &size))
 		return false;
 	for (u64 i = 0; i < size && *index < LOCALS_MOST; i++, ++*index) {
-		if (!mem_peek(mem, tuple + items + 8 * i, &name, 8) ||
+		if (!mem_peek(mem, items + 8 * i, &name, 8) ||
 		    !mem_peek(mem, values + 8ull * *index, &value, 8))
 			return false;
-		value = untagged(state, value);
+		value = python_untagged(state, value);
 		if (value)
 			value = python_cell_content(mem, state, value);
 		if (!value)
@@ -56,7 +45,7 @@ static bool is_still(const struct mem *mem, const struct python_state *state,
 
 	if (!mem_peek(mem, frame->at + state->at.frame_code, &code, 8))
 		return false;
-	return untagged(state, code) == frame->id;
+	return python_untagged(state, code) == frame->id;
 }
 
 bool python_add_locals(const struct mem *mem, const void *state_, const struct frame *frame,

@@ -45,6 +45,12 @@ PYTHON_WALKER bool python_address_ok(u64 addr)
 	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
 }
 
+/* References have tags in their low bits from 3.14 on. */
+PYTHON_WALKER u64 python_untagged(const struct python_state *state, u64 value)
+{
+	return state->facts & PYTHON_CODE_IS_TAGGED ? value & ~7ull : value;
+}
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 /* Who holds the GIL that the interpreter's threads share; 0: nobody, or there is none. */
@@ -317,8 +323,7 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 		out->entry = 0;
 	if (!at->frame_tlbc)
 		out->copy = 0;
-	if (state->facts & PYTHON_CODE_IS_TAGGED)
-		out->code &= ~7ull;
+	out->code = python_untagged(state, out->code);
 	return true;
 }
 

@@ -22,7 +22,7 @@ enum {
 	ITEMS_MOST = 6,
 	DEPTH_MOST = 3,
 	DIGITS_MOST = 8, /* of an int, 30 bits each: 240 bits */
-	LONG_SUBCLASS_DIGIT_BITS = 30,
+	DIGIT_BITS = 30,
 	WORD_LIMIT = 1000000000,
 	TUPLE_HASH_MINOR = 14, /* from here on tuples keep their hash in front of their items */
 };
@@ -134,7 +134,7 @@ static void add_magnitude(struct str *out, const u32 *digits, u32 count)
 	for (u32 i = count; i-- > 0;) {
 		u64 carry = digits[i];
 		for (u32 w = 0; w < used; w++) {
-			carry += (u64)words[w] << LONG_SUBCLASS_DIGIT_BITS;
+			carry += (u64)words[w] << DIGIT_BITS;
 			words[w] = (u32)(carry % WORD_LIMIT);
 			carry /= WORD_LIMIT;
 		}
@@ -160,7 +160,7 @@ static bool add_int(const struct view *view, u64 object)
 	u64 count = has_tag ? word >> 3 : negative ? 0 - word : word;
 	if (count > DIGITS_MOST) {
 		str_addf(view->out, "<int of %s%llu bits>", negative ? "-" : "",
-			 (unsigned long long)count * LONG_SUBCLASS_DIGIT_BITS);
+			 (unsigned long long)count * DIGIT_BITS);
 		return true;
 	}
 	if (count && !mem_peek(view->mem, head + 8, digits, (u32)count * 4))
@@ -255,12 +255,11 @@ static void add_items(const struct view *view, u64 items, u64 size, const char *
 
 static bool add_tuple(const struct view *view, u64 object)
 {
-	bool has_hash = (view->state->version >> 16 & 0xff) >= TUPLE_HASH_MINOR;
-	u64 head = object + head_size(view->state), size;
+	u64 items, size;
 
-	if (!peek_word(view, head, &size))
+	if (!python_read_tuple(view->mem, view->state, object, &items, &size))
 		return false;
-	add_items(view, head + (has_hash ? 16 : 8), size, "()");
+	add_items(view, items, size, "()");
 	return true;
 }
 
@@ -338,6 +337,16 @@ void python_add_value(const struct mem *mem, const struct python_state *state, u
 	struct view view = { .mem = mem, .state = state, .out = out };
 
 	add_object(&view, object);
+}
+
+bool python_read_tuple(const struct mem *mem, const struct python_state *state, u64 tuple,
+		       u64 *items, u64 *count)
+{
+	bool has_hash = (state->version >> 16 & 0xff) >= TUPLE_HASH_MINOR;
+	u64 head = tuple + head_size(state);
+
+	*items = head + (has_hash ? 16 : 8);
+	return python_address_ok(tuple) && mem_peek(mem, head, count, 8);
 }
 
 u64 python_cell_content(const struct mem *mem, const struct python_state *state, u64 object)

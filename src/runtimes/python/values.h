@@ -10,5 +10,8 @@
  * known. */
 void python_add_value(const struct mem *mem, const struct python_state *state, u64 object,
 		      struct str *out);
+/* Where a tuple's items are, and how many; false: it cannot be read. */
+bool python_read_tuple(const struct mem *mem, const struct python_state *state, u64 tuple,
+		       u64 *items, u64 *count);
 /* What a cell holds; any other object is itself. */
 u64 python_cell_content(const struct mem *mem, const struct python_state *state, u64 object);

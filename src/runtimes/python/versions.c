@@ -77,7 +77,7 @@ static const struct version_row rows[] = {
 		.thread_tid = 160, .cframe_frame = 8, .cframe_previous = 16,
 		.frame_previous = 48, .frame_code = 32, .frame_pc = 56, .frame_owner = 69,
 		.frame_entry = 68,
-		.frame_locals = 72, .code_locals = 96, .code_kinds = 104, .code_flags = 48, .code_filename = 112, .code_name = 120, .code_qualname = 128, .code_first_line = 72,
+		.frame_locals = 72, .code_locals = 96, .code_flags = 48, .code_filename = 112, .code_name = 120, .code_qualname = 128, .code_first_line = 72,
 		.code_lines = 136, .code_bytecode = 184, .code_begin = 168,
 		STRINGS } },
 	{ .major = 3, .minor = 12, .facts = PYTHON_HAS_CFRAME | PYTHON_HAS_SHIMS, .at = {
@@ -87,7 +87,7 @@ static const struct version_row rows[] = {
 		.thread_next = 8, .thread_interp = 16, .thread_frame = 56, .thread_raising = 96, .thread_handling = 104, .handled_previous = 8, .thread_native = 136,
 		.thread_tid = 144, .cframe_previous = 8,
 		.frame_previous = 8, .frame_pc = 56, .frame_owner = 70,
-		.frame_locals = 72, .code_locals = 96, .code_kinds = 104, .code_flags = 48, .code_filename = 112, .code_name = 120, .code_qualname = 128, .code_first_line = 68,
+		.frame_locals = 72, .code_locals = 96, .code_flags = 48, .code_filename = 112, .code_name = 120, .code_qualname = 128, .code_first_line = 68,
 		.code_lines = 136, .code_version = 92, .code_bytecode = 192, .code_begin = 176,
 		.string_length = 16, .string_hash = 24, .string_state = 32, .string_ascii = 40,
 		.string_compact = 56, .bytes_length = 16, .bytes_data = 32 } },
