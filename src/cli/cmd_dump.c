@@ -261,9 +261,10 @@ const struct command dump_command = {
 		"With --json:\n\n"
 		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"state\",\n"
 		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\",\n"
-		"      \"end_line\", \"column\", \"end_column\"}]}]}\n\n"
+		"      \"end_line\", \"column\", \"end_column\",\n"
+		"      \"locals\": [{\"name\", \"value\"}]}]}]}\n\n"
 		"kind is the language (ruby, python), cfunc for its functions written in C, native, kernel, or "
-		"mark for [moving] and the like; path and line are null where there are none; columns, from 1 in bytes of UTF-8, are there from Python 3.11 on. Bytes "
+		"mark for [moving] and the like; path and line are null where there are none; columns, from 1 in bytes of UTF-8, are there from Python 3.11 on, locals with --locals. Bytes "
 		"that are not UTF-8 are U+FFFD.",
 	.options = rows,
 	.defaults = &defaults,

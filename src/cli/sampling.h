@@ -10,8 +10,6 @@
 #include "session/session.h"
 #include "session/spawn.h"
 
-enum { SAMPLING_HZ_HIGHEST = 1000000 };
-
 struct sampling {
 	u32 pid; /* 0: not given */
 	u32 hz;
@@ -34,7 +32,7 @@ struct sampling {
 	  .text = "attach to this process" }
 
 #define SAMPLING_RATE(type)                                                                         \
-	{ 'r', "rate", "HZ", OPTION_NUMBER, SAMPLING_AT(type, hz), 1, SAMPLING_HZ_HIGHEST,          \
+	{ 'r', "rate", "HZ", OPTION_NUMBER, SAMPLING_AT(type, hz), 1, ENGINE_HZ_MAX,          \
 	  .text = "samples a second" }
 
 #define SAMPLING_HOW(type)                                                                          \

@@ -20,8 +20,11 @@ struct run;
 enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK, MODE_EXCEPTION };
 enum engine_pause { PAUSE_NEVER, PAUSE_AUTO, PAUSE_ALWAYS };
 
+/* Faster than a look: what is not made in time is lost, by name. */
+enum { ENGINE_HZ_MAX = 1000000 };
+
 struct engine_options {
-	u32 hz; /* samples a second, 1 to 1,000,000 */
+	u32 hz; /* samples a second, 1 to ENGINE_HZ_MAX */
 	enum engine_mode mode;
 	enum engine_pause pause; /* reader only */
 	bool children;           /* follow fork and exec */

@@ -25,7 +25,6 @@
 #include "base/log.h"
 
 enum {
-	HZ_MAX = 1000000, /* faster than a look: the rest is lost, by name */
 	/* Asking whether a VM is there costs about 1 ms. */
 	IMAGE_COMES_MS = 60,
 	SOON_WAIT_MS = 3,
@@ -525,8 +524,9 @@ static bool can_mode(const struct reader_process *process, enum engine_mode mode
 
 static struct run *run_new(const struct engine_options *options, struct err *err)
 {
-	if (options->hz < 1 || options->hz > HZ_MAX) {
-		err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz, HZ_MAX);
+	if (options->hz < 1 || options->hz > ENGINE_HZ_MAX) {
+		err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz,
+			ENGINE_HZ_MAX);
 		return NULL;
 	}
 	struct run *run = calloc(1, sizeof *run);
