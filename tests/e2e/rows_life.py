@@ -35,16 +35,21 @@ def results(running, seconds=60):
     return folded.parse(running.out.read_bytes()), json.loads(running.quality.read_text())
 
 
+def with_children(run, target, seconds=60, **options):
+    """(pids, stacks, quality) of a program that makes its children when its input is closed."""
+    running = profiled(run, target, rate=1_000, seconds=600, **options)
+    time.sleep(0.4)  # it waits for its input to be closed; attach first
+    target.close_input()
+    pids = target.read_line()["pids"]
+    target.wait()
+    return pids, *results(running, seconds)
+
+
 @row("forks", "100 children of 50 ms at 1 kHz: >= 99 seen, each by its own method")
 def forks(run):
     children = run.count(100, 20)
     with start(run.interpreter, "forks.rb", children, 50, 2) as target:
-        running = profiled(run, target, rate=1_000, seconds=600)
-        time.sleep(0.4)  # it waits for its input to be closed; attach first
-        target.close_input()
-        pids = target.read_line()["pids"]
-        target.wait()
-        stacks, quality = results(running)
+        pids, stacks, quality = with_children(run, target)
     seen = {folded.method(frame.label) for stack in stacks for frame in stack.frames}
     missing = [n for n in range(children) if f"child_{n}" not in seen]
     yield Figure(f"children seen of {children}", children - len(missing),
@@ -79,12 +84,7 @@ def pids_of_methods(stacks, prefix):
 def orphans(run):
     count, each = run.count(100, 20), 50
     with start(run.interpreter, "orphans.rb", count, each) as target:
-        running = profiled(run, target, rate=1_000, seconds=600, weights=True)
-        time.sleep(0.4)  # it waits for its input to be closed; attach first
-        target.close_input()
-        pids = target.read_line()["pids"]
-        target.wait()
-        stacks, quality = results(running, 120)
+        pids, stacks, quality = with_children(run, target, 120, weights=True)
     for prefix, how, work in (("orphan_", "double forks", each * count), ("left_", "shell &", 2 * each * count)):
         found = pids_of_methods(stacks, prefix)
         yield at_least(f"{how}: grandchildren seen of {count}", len(found), count - count // 20)

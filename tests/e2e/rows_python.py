@@ -2,7 +2,6 @@
 """rows_python.py - Python stacks are those that the program itself says it has."""
 import json
 import re
-import time
 from collections import Counter
 from dataclasses import replace
 from itertools import zip_longest
@@ -12,7 +11,7 @@ import folded
 import stats
 from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict, numbered
 from rows import Figure, Skip, at_least, at_most, exactly, holds, row
-from rows_life import inner_tids, namespaced, profiled, results
+from rows_life import inner_tids, namespaced, with_children
 from rows_threads import window
 from rows_truth import share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns
@@ -253,12 +252,7 @@ def children(run):
     methods = ("fork", "spawn", "forkserver") if run.interpreter.version >= (3,) else ("fork",)
     for method in methods:
         with start(run.interpreter, "children.py", method, count, 20, 2) as target:
-            running = profiled(run, target, rate=1_000, seconds=600)
-            time.sleep(0.4)  # it waits for its input to be closed; attach first
-            target.close_input()
-            pids = target.read_line()["pids"]
-            target.wait()
-            stacks, quality = results(running)
+            pids, stacks, quality = with_children(run, target)
         by_name = {}
         for stack in stacks:
             for frame in stack.frames if stack.frames[-1].label != folded.MOVING else ():

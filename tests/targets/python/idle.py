@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """idle.py THREADS PROGRESS - many threads that never run, and one that counts its work.
 
-The idle ones wait for a lock inside idle_wait, the main thread works in busy_work.
+The idle ones wait for a lock inside idle_wait, the main thread works in truth.work.
 """
 import os
 import sys
@@ -18,17 +18,6 @@ def idle_wait():
     lock.acquire()
 
 
-def busy_work(progress):
-    done = 0
-    stop = truth.stop
-    while not stop[0]:
-        i = 50000
-        while i: i -= 1
-        done += 1
-        progress.tick(done)
-    return done
-
-
 def main():
     threads = int(sys.argv[1])
     progress = truth.Progress(sys.argv[2])
@@ -41,7 +30,7 @@ def main():
     while len(waiting) < threads:
         pass
     truth.ready({"idle": threads})
-    truth.finish({"done": busy_work(progress)})
+    truth.finish({"done": truth.work(progress, 50000)})
     os._exit(0)
 
 

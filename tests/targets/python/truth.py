@@ -6,6 +6,7 @@
     park()          waits for standard input to be closed (idle programs)
     finish(facts)   the last line on stdout, JSON: what was measured meanwhile
     Progress        work done so far, in a file that others read without asking
+    work(progress)  does some
 
 Runs on Python 2.7 and 3.6 to 3.15.
 """
@@ -83,6 +84,17 @@ class Progress(object):
     def tick(self, done):
         os.lseek(self.file, 0, os.SEEK_SET)
         os.write(self.file, struct.pack("3q", done, thread_cpu_ns(), now_ns()))
+
+
+def work(progress, turns):
+    """Counts what it does until it is told to stop, so many turns of a loop at a time."""
+    done = 0
+    while not stop[0]:
+        i = turns
+        while i: i -= 1
+        done += 1
+        progress.tick(done)
+    return done
 
 
 def stack_of(frame, until):
