@@ -128,20 +128,20 @@ bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out
 static const u64 THERE_NS = 200 * NS_PER_US;
 
 enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
-					 u64 at_ns)
+					 const struct switches_moment *moment)
 {
 	struct thread_time time = { 0 };
 	char text[PROC_TEXT_MAX];
 
-	enum switches_state switched = switches_read(&probe->switches, at_ns, probe->released_ns);
+	enum switches_state switched = switches_read(&probe->switches, moment, probe->released_ns);
 	if (switched == SWITCHES_OFF_CPU)
 		return probe->state = THREAD_SLEEPING;
 	/* one that has ended stays on its CPU for ever: it is asked for its time, which it then has not */
-	if (switched == SWITCHES_ON_CPU && at_ns < probe->there_ns + THERE_NS)
+	if (switched == SWITCHES_ON_CPU && moment->at_ns < probe->there_ns + THERE_NS)
 		return probe->state = THREAD_RUNNING;
 	if (!thread_probe_time(probe, &time))
 		return THREAD_GONE;
-	probe->there_ns = at_ns;
+	probe->there_ns = moment->at_ns;
 	if (switched == SWITCHES_ON_CPU)
 		return probe->state = THREAD_RUNNING;
 	/* 0 runs: a kernel without CONFIG_SCHED_INFO */

@@ -22,7 +22,7 @@ bool switches_open(struct switches *switches, u32 tid)
 		.context_switch = 1,
 		.write_backward = 1,
 		.sample_id_all = 1,
-		.sample_type = PERF_SAMPLE_TIME,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -50,13 +50,25 @@ void switches_close(struct switches *switches)
 	*switches = (struct switches){ .fd = -1 };
 }
 
-/* PERF_RECORD_SWITCH with sample_id_all and PERF_SAMPLE_TIME. */
+/* PERF_RECORD_SWITCH with sample_id_all: pages hold a whole number of these. */
 struct switch_record {
 	struct perf_event_header header;
+	u32 pid, tid;
 	u64 time_ns;
+	u32 cpu, reserved;
 };
+_Static_assert(PAGE % sizeof(struct switch_record) == 0, "a record never wraps");
 
-enum switches_state switches_read(const struct switches *switches, u64 at_ns, u64 released_ns)
+/* It lost its CPU while it could run on: to us, or as good as just now? */
+static bool was_taken(const struct switch_record *out, const struct switches_moment *moment)
+{
+	return (out->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) &&
+	       (out->time_ns >= moment->at_ns ||
+		(out->cpu == moment->cpu && out->time_ns >= moment->since_ns));
+}
+
+enum switches_state switches_read(const struct switches *switches,
+				  const struct switches_moment *moment, u64 released_ns)
 {
 	struct switch_record newest;
 
@@ -67,7 +79,7 @@ enum switches_state switches_read(const struct switches *switches, u64 at_ns, u6
 	u64 head = __atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE);
 	if (!head)
 		return SWITCHES_UNKNOWN;
-	/* 16 bytes each, and nothing else is written: a record never wraps */
+	/* nothing else is written */
 	memcpy(&newest, data + (head & (PAGE - 1)), sizeof newest);
 	if (newest.header.type != PERF_RECORD_SWITCH || newest.header.size != sizeof newest)
 		return SWITCHES_UNKNOWN;
@@ -75,6 +87,5 @@ enum switches_state switches_read(const struct switches *switches, u64 at_ns, u6
 		return SWITCHES_ON_CPU;
 	if (newest.time_ns < released_ns)
 		return SWITCHES_ON_CPU;
-	bool taken_from = newest.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-	return taken_from && newest.time_ns >= at_ns ? SWITCHES_ON_CPU : SWITCHES_OFF_CPU;
+	return was_taken(&newest, moment) ? SWITCHES_ON_CPU : SWITCHES_OFF_CPU;
 }

@@ -18,9 +18,16 @@ struct switches {
 bool switches_open(struct switches *switches, u32 tid);
 void switches_close(struct switches *switches);
 
+/* For whom is it asked? Times are CLOCK_MONOTONIC. */
+struct switches_moment {
+	u64 at_ns; /* a moment ago: who lost a CPU since then was on it */
+	u64 since_ns; /* from then on we have been on this CPU, and do not count: who lost it to us is on it */
+	u32 cpu;
+};
+
 enum switches_state { SWITCHES_UNKNOWN, SWITCHES_ON_CPU, SWITCHES_OFF_CPU };
-/* Unknown until the first switch after the opening.  A thread that lost its CPU at `at_ns`
- * (CLOCK_MONOTONIC) or later was on it: it is probably we who took it, to look; and so was one that has not got
- * it back since it was let go of at `released_ns`, which we had stopped (0: never).  One that has ended
- * stays on its CPU for ever: its last switch is not recorded. */
-enum switches_state switches_read(const struct switches *switches, u64 at_ns, u64 released_ns);
+/* Unknown until the first switch after the opening.  A thread that was let go of at `released_ns`, which we had
+ * stopped (0: never), and has not got its CPU back since was on it.  One that has ended stays on its CPU for ever:
+ * its last switch is not recorded. */
+enum switches_state switches_read(const struct switches *switches,
+				  const struct switches_moment *moment, u64 released_ns);

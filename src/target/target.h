@@ -118,10 +118,10 @@ struct thread_probe {
 bool thread_probe_open(struct thread_probe *probe, const struct target *target, u32 tid);
 void thread_probe_close(struct thread_probe *probe);
 bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out);
-/* Running means on a CPU at `at_ns` (CLOCK_MONOTONIC, a moment ago) where context switches can be
- * watched (switches.h), and on a CPU or waiting for one elsewhere. */
+/* Running means on a CPU at that moment where context switches can be watched (switches.h), and on a CPU or waiting
+ * for one elsewhere. */
 enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
-					 u64 at_ns);
+					 const struct switches_moment *moment);
 
 /* CPU time of the whole process, dead threads included. */
 bool target_cpu_ns(const struct target *target, u64 *out);

@@ -2,6 +2,7 @@
  * attempt.c - see attempt.h. */
 #include "engines/reader/attempt.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -211,12 +212,18 @@ void attempt_share(void *arg, const struct reader_process *process, const struct
 
 /* ---- one thread -------------------------------------------------------------------------- */
 
-/* Was it on a CPU when this attempt began? We may have taken that CPU from it to make the attempt. */
+/* Was it on a CPU when this attempt began? We may have taken that CPU from it to make the attempt, and have looked
+ * at other processes since. */
 static bool is_running(const struct attempt *attempt, const struct reader_process *process,
 		       struct reader_thread *thread)
 {
-	return thread->tid && thread_probe_state(&thread->probe, process->target,
-						 attempt->now_ns - WAKE_NS) == THREAD_RUNNING;
+	u64 woke_ns = attempt->woke_ns ? attempt->woke_ns : attempt->now_ns;
+	struct switches_moment moment = { .at_ns = attempt->now_ns - WAKE_NS,
+					  .since_ns = woke_ns - WAKE_NS,
+					  .cpu = (u32)sched_getcpu() };
+
+	return thread->tid &&
+	       thread_probe_state(&thread->probe, process->target, &moment) == THREAD_RUNNING;
 }
 
 static void remember_head(struct reader_thread *thread, const struct reader_process *process)

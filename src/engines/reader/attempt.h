@@ -23,6 +23,7 @@ struct attempt {
 	struct rng rng;
 	struct quality *quality;
 	u64 period_ns;
+	u64 woke_ns;   /* since when the caller has been on its CPU; 0: not known */
 	u64 now_ns;    /* when the attempt began */
 	u64 looked_ns; /* when the last look at a thread's memory was made */
 	/* where samples go */

@@ -16,7 +16,8 @@
 enum {
 	THREADS_MAX = 1 << 16,
 	ASK_STATE_MAX = 64,
-	/* A refresh may take a tenth of the time at the most. */
+	/* A refresh may take a tenth of a CPU at the most. It is its CPU time that counts: one that had to wait for
+	 * a CPU in the middle must not put off the next, where a process lives for so long only. */
 	REFRESH_SHARE = 10,
 };
 
@@ -175,9 +176,10 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	thread->accounted_ns = is_new ? 0 : thread->probed.cpu_ns;
 	/* Of many, the first look at all CPU clocks will tell who runs (account.h). */
 	bool asked = !is_new && tid && refresh->all.count <= ASK_STATE_MAX;
+	struct switches_moment now = { .at_ns = clock_now_ns(), .since_ns = UINT64_MAX };
 	thread->was_running = is_new ||
-			      (asked && thread_probe_state(&thread->probe, process->target,
-							   clock_now_ns()) == THREAD_RUNNING);
+			      (asked && thread_probe_state(&thread->probe, process->target, &now) ==
+						THREAD_RUNNING);
 	thread->hot_until_ns = thread->was_running ? clock_now_ns() + FIRST_HOT_NS : 0;
 	return thread;
 }
@@ -284,7 +286,7 @@ static bool refresh_all(struct refresh *refresh)
 bool process_refresh(struct reader_process *process, const struct engine_options *options,
 		     struct err *err)
 {
-	u64 began = clock_now_ns();
+	u64 began = clock_own_cpu_ns();
 	struct refresh refresh = { .process = process,
 				   .options = options,
 				   .known = process->threads.count };
@@ -302,8 +304,7 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 	free(refresh.taken);
 	process->threads_changed = false;
 	process->refreshed = true;
-	u64 now = clock_now_ns();
-	process->refresh_ns = now + (now - began) * REFRESH_SHARE;
+	process->refresh_ns = clock_now_ns() + (clock_own_cpu_ns() - began) * REFRESH_SHARE;
 	return good;
 }
 
@@ -348,19 +349,20 @@ static u64 longer_wait(u64 wait_ns)
 bool process_rebind(struct reader_process *process, struct reader_thread *thread,
 		    const struct engine_options *options, bool suspect)
 {
-	u64 began = clock_now_ns();
+	u64 now = clock_now_ns();
 	struct reader_thread like = { 0 };
 
-	if (!process->attached.count || began < process->rebind_ns ||
-	    (!suspect && began < thread->rebind_ns))
+	if (!process->attached.count || now < process->rebind_ns ||
+	    (!suspect && now < thread->rebind_ns))
 		return false;
+	u64 began = clock_own_cpu_ns();
 	memcpy(like.comm, thread->comm, sizeof like.comm);
 	bool found = find_rider(process, thread, &like);
 	bool changed = found && thread_bind(process, thread, &like, options);
 	/* the next refresh tells what has become of one that nothing is known to run on */
 	process->threads_changed |= suspect && !changed;
-	u64 now = clock_now_ns();
-	process->rebind_ns = now + (now - began) * REFRESH_SHARE;
+	now = clock_now_ns();
+	process->rebind_ns = now + (clock_own_cpu_ns() - began) * REFRESH_SHARE;
 	thread->rebind_wait_ns = changed ? 0 : longer_wait(thread->rebind_wait_ns);
 	thread->rebind_ns = now + thread->rebind_wait_ns;
 	return changed;

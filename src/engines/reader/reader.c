@@ -389,6 +389,7 @@ static void sleep_until(struct run *run, u64 until_ns)
 		pause_settle(&run->attempt.pause);
 	}
 	clock_sleep_until(until_ns);
+	run->attempt.woke_ns = clock_now_ns();
 }
 
 /* The next deadline, or the next time to ask whether a VM has started. */
@@ -425,6 +426,7 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 {
 	run->attempt.fn = fn;
 	run->attempt.arg = arg;
+	run->attempt.woke_ns = clock_now_ns();
 	for (;;) {
 		tracker_poll(run->tracker, on_event, run);
 		if (has_ended(run))

@@ -48,6 +48,14 @@ static void end(struct fixture *fixture)
 	child_end(&fixture->child);
 }
 
+static enum thread_run_state probe_state(struct fixture *fixture)
+{
+	struct switches_moment moment = { .at_ns = clock_now_ns() - NS_PER_MS,
+					  .since_ns = UINT64_MAX };
+
+	return thread_probe_state(&fixture->probe, &fixture->target, &moment);
+}
+
 /* Both ways come to say `want`, and then agree. */
 static void comes_to(struct fixture *fixture, enum thread_run_state want)
 {
@@ -55,8 +63,7 @@ static void comes_to(struct fixture *fixture, enum thread_run_state want)
 
 	while (target_thread_state(&fixture->target, fixture->target.pid) != want)
 		wait_a_little(&patience);
-	while (thread_probe_state(&fixture->probe, &fixture->target, clock_now_ns() - NS_PER_MS) !=
-	       want)
+	while (probe_state(fixture) != want)
 		wait_a_little(&patience);
 }
 
@@ -168,9 +175,7 @@ static void nothing_is_known_of_the_dead(void **state)
 
 	start(&fixture, child_idle);
 	child_end(&fixture.child);
-	assert_int_equal(
-		thread_probe_state(&fixture.probe, &fixture.target, clock_now_ns() - NS_PER_MS),
-		THREAD_GONE);
+	assert_int_equal(probe_state(&fixture), THREAD_GONE);
 	assert_false(thread_probe_time(&fixture.probe, &time));
 	assert_false(target_thread_time(&fixture.target, fixture.target.pid, &time));
 	assert_false(thread_probe_open(&probe, &fixture.target, fixture.target.pid));
