@@ -90,8 +90,9 @@ struct plan {
 
 static bool snapshot_reserve(struct snapshot *snapshot, size_t size)
 {
-	if (size <= snapshot->room)
+	if (snapshot->bytes && size <= snapshot->room)
 		return true;
+	size += !size; /* what has no head is copied, too */
 	u8 *bytes = realloc(snapshot->bytes, size + size / 2);
 	if (!bytes)
 		return false;

@@ -37,18 +37,47 @@ void read_set_clear(struct read_set *set)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
+static bool holds(const struct plan_range *range, u64 addr, u32 len)
+{
+	u64 at = addr - range->addr; /* huge when it lies before */
+
+	return at < range->len && len <= range->len - at;
+}
+
+/* How many of the part begin at `addr` or before. */
+static u32 count_up_to(const struct plan_range *ranges, u32 begin, u32 end, u64 addr)
+{
+	u32 low = begin, high = end;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+		if (ranges[ranges[middle].sorted].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - begin;
+}
+
 struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[], u32 *hint,
 				 enum plan_part part, u64 addr, u32 len)
 {
 	u32 begin = part_begin(part_end, part), end = part_end[part];
 
-	for (u32 n = begin, i = *hint >= begin && *hint < end ? *hint : begin; n < end;
-	     n++, i = i + 1 < end ? i + 1 : begin) {
-		u64 at = addr - ranges[i].addr; /* huge when it lies before */
-		if (at < ranges[i].len && len <= ranges[i].len - at) {
+	for (u32 i = *hint; i >= begin && i < end && i < *hint + 2; i++)
+		if (holds(&ranges[i], addr, len)) {
 			*hint = i;
 			return &ranges[i];
 		}
+	/* One that leads may reach over others, but not far. */
+	for (u32 n = count_up_to(ranges, begin, end, addr); n > 0; n--) {
+		u32 i = ranges[begin + n - 1].sorted;
+		if (holds(&ranges[i], addr, len)) {
+			*hint = i;
+			return &ranges[i];
+		}
+		if (addr - ranges[i].addr >= LEAD_BYTES_MAX)
+			break;
 	}
 	return NULL;
 }
@@ -161,6 +190,31 @@ static void note_layout(struct read_set *set)
 	set->layout = layout;
 }
 
+struct place {
+	u64 addr;
+	u32 number;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void sort_part(struct read_set *set, enum plan_part part)
+{
+	struct place places[RANGES_MAX];
+	u32 begin = part_begin(set->part_end, part), count = set->part_end[part] - begin;
+
+	for (u32 i = 0; i < count; i++)
+		places[i] = (struct place){ set->ranges.at[begin + i].addr, begin + i };
+	if (count)
+		qsort(places, count, sizeof *places, by_place);
+	for (u32 i = 0; i < count; i++)
+		set->ranges.at[begin + i].sorted = places[i].number;
+}
+
 /* Joined where near, in the order of reading, with offsets. */
 void read_set_arrange(struct read_set *set)
 {
@@ -199,6 +253,8 @@ void read_set_arrange(struct read_set *set)
 	for (u32 part = 1; part < PLAN_PARTS; part++)
 		if (!set->part_end[part])
 			set->part_end[part] = set->part_end[part - 1];
+	for (u32 part = 0; part < PLAN_PARTS; part++)
+		sort_part(set, part);
 	note_layout(set);
 }
 

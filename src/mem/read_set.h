@@ -19,6 +19,7 @@ struct plan_range {
 	bool last;  /* once: it must not be read before the body */
 	bool leads; /* once: it covers a head, and is read with the first one */
 	u32 first;  /* when the last walk touched it first, in reads: the order of fetching */
+	u32 sorted; /* of the range in this place by address, within the part: its number in the array */
 };
 
 /* All zero is valid and empty. One a thread. */
@@ -49,8 +50,8 @@ static inline u32 part_begin(const u32 part_end[], enum plan_part part)
 	return part ? part_end[part - 1] : 0;
 }
 
-/* The range of a part that holds these bytes, or NULL. Reads come in runs, so the last one found is asked
- * first: *hint. */
+/* The range of a part that holds these bytes, or NULL. Reads come in runs, so the last one found and the one behind
+ * it are asked first: *hint. */
 struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[], u32 *hint,
 				 enum plan_part part, u64 addr, u32 len);
 /* These bytes of the range were used. */
