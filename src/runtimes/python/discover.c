@@ -28,6 +28,7 @@ enum {
 	CHUNK_BYTES = 16 << 10, /* on the stack of whoever attaches */
 	RODATA_MAX = 64 << 20,
 	VERSION_CHARS = 16,
+	RUNTIME_HEAD = 48, /* to 3.10: flags, then where the interpreters hang */
 	SCAN_THREADS = 16, /* one of so many runs code */
 };
 
@@ -88,6 +89,26 @@ static u32 version_of(const char text[VERSION_CHARS])
 
 typedef bool version_fn(void *arg, u32 version);
 
+/* A version begins with "2." or "3.", where no longer number does.  `bytes` go on for VERSION_CHARS behind the
+ * dots that are looked at. */
+static bool versions_in(const char *bytes, u32 length, version_fn *fn, void *arg)
+{
+	const char *end = bytes + length, *dot = bytes + 2;
+
+	while (dot < end && (dot = memchr(dot, '.', (size_t)(end - dot)))) {
+		const char *first = dot++ - 1;
+		if ((*first != '2' && *first != '3') || isdigit((u8)first[-1]) || first[-1] == '.')
+			continue;
+		char text[VERSION_CHARS];
+		memcpy(text, first, sizeof text);
+		text[sizeof text - 1] = 0;
+		u32 version = version_of(text);
+		if (version && fn(arg, version))
+			return true;
+	}
+	return false;
+}
+
 /* Each string of some linked addresses that ends in a version: linkers let a string be the end of another. */
 static bool versions_within(const struct loaded *place, u64 address, u64 size, version_fn *fn,
 			    void *arg)
@@ -100,17 +121,10 @@ static bool versions_within(const struct loaded *place, u64 address, u64 size, v
 		memset(bytes, 0, sizeof bytes);
 		if (!image_bytes(place->image, address + at, bytes, length))
 			return false;
-		for (u32 i = 1; i + VERSION_CHARS <= sizeof bytes && i < length; i++) {
-			if ((bytes[i] != '2' && bytes[i] != '3') || bytes[i + 1] != '.' ||
-			    isdigit((u8)bytes[i - 1]) || bytes[i - 1] == '.')
-				continue;
-			char text[VERSION_CHARS];
-			memcpy(text, bytes + i, sizeof text);
-			text[sizeof text - 1] = 0;
-			u32 version = version_of(text);
-			if (version && fn(arg, version))
-				return true;
-		}
+		/* what begins at the end of this chunk, and not in the next one */
+		if (versions_in(bytes, length < CHUNK_BYTES + 2 ? length : CHUNK_BYTES + 2, fn,
+				arg))
+			return true;
 	}
 	return false;
 }
@@ -160,6 +174,15 @@ static bool try_version(void *arg, u32 version)
 		      attempt->source, attempt->err);
 }
 
+/* Nothing has been written there yet: reading through the image for a version can wait. */
+static bool is_untouched(const struct mem *mem, u64 runtime)
+{
+	static const u8 nothing[RUNTIME_HEAD];
+	u8 head[RUNTIME_HEAD];
+
+	return mem_peek(mem, runtime, head, sizeof head) && !memcmp(head, nothing, sizeof head);
+}
+
 /* The runtime is at `runtime`, if that is one. */
 static bool try_runtime(const struct loaded *place, struct python_state *state, u64 runtime,
 			u8 source, struct err *err)
@@ -175,6 +198,9 @@ static bool try_runtime(const struct loaded *place, struct python_state *state, 
 		return python_offsets_read(place->mem, runtime, state, err) &&
 		       accept(place, state, runtime + state->at.runtime_interpreters, source, err);
 	}
+	if (is_untouched(place->mem, runtime))
+		return err_set(err, ERR_NOT_READY, "%s: the interpreter has not started",
+			       image_name(place->image));
 	if (loaded_symbol(place, "Py_Version", &addr) && mem_peek(place->mem, addr, &version, 4))
 		return try_version(&attempt, version);
 	return each_version_string(place, try_version, &attempt);

@@ -17,11 +17,13 @@
  * (Objects/lnotab_notes.txt, Objects/locations.md of CPython; PEP 626, PEP 657.) */
 #include "runtimes/python/lines.h"
 
-#include "runtimes/python/strings.h"
+#include "mem/window.h"
+#include "runtimes/python/step.h"
 
 enum {
 	TABLE_MAX = 64 << 20, /* bytes; a function of a million lines has 10 MB */
 	CHUNK = 512,
+	FIRST_CHUNK = WINDOW_BYTES - 32,
 	NO_LINE = -128,
 };
 
@@ -29,7 +31,7 @@ enum location_code { ONE_LINE_FIRST = 10, NO_COLUMNS = 13, LONG_FORM = 14, NO_LO
 
 /* Bytes of the table, a chunk at a time. */
 struct table {
-	const struct mem *mem;
+	struct window window; /* its length, and its first bytes */
 	u64 data, length, at;
 	u64 begin, end; /* of the chunk */
 	u8 chunk[CHUNK];
@@ -39,10 +41,13 @@ struct table {
 static bool table_open(struct table *table, const struct mem *mem, const struct python_state *state,
 		       u64 bytes)
 {
-	table->mem = mem;
 	table->at = table->begin = table->end = 0;
 	table->bad = false;
-	return python_read_bytes(mem, state, bytes, &table->data, &table->length) &&
+	table->data = bytes + state->at.bytes_data;
+	if (!python_address_ok(bytes))
+		return false;
+	window_open(&table->window, mem, bytes + state->at.bytes_length, WINDOW_BYTES);
+	return window_read(&table->window, bytes + state->at.bytes_length, &table->length, 8) &&
 	       table->length <= TABLE_MAX;
 }
 
@@ -60,9 +65,10 @@ static u8 next(struct table *table)
 	if (table->at >= table->end) {
 		u64 left = table->length - table->at;
 		table->begin = table->at;
-		table->end = table->at + (left < CHUNK ? left : CHUNK);
-		if (!mem_read(table->mem, table->data + table->begin, table->chunk,
-			      (u32)(table->end - table->begin))) {
+		u64 most = table->at ? CHUNK : FIRST_CHUNK; /* what has come with the length */
+		table->end = table->at + (left < most ? left : most);
+		if (!window_read(&table->window, table->data + table->begin, table->chunk,
+				 (u32)(table->end - table->begin))) {
 			table->bad = true;
 			table->end = table->at;
 			return 0;

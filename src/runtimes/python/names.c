@@ -5,9 +5,11 @@
  * nothing is escaped. */
 #include "runtimes/python/names.h"
 
+#include "mem/window.h"
 #include "runtimes/python/lines.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
+#include "runtimes/python/tasks.h"
 
 #include <string.h>
 
@@ -16,18 +18,29 @@ struct code_words {
 	u32 first_line;
 };
 
+enum { WORDS_BYTES = 96 }; /* of a code object, that name it */
+
+static u32 least(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
 static bool read_code(const struct mem *mem, const struct python_state *state, u64 code,
 		      struct code_words *out)
 {
 	const struct python_layout *at = &state->at;
+	u32 name = at->code_qualname ? at->code_qualname : at->code_name;
+	struct window window;
 
 	memset(out, 0, sizeof *out); /* compared as bytes */
 	out->bytecode = code + at->code_bytecode;
-	return mem_u64(mem, code + (at->code_qualname ? at->code_qualname : at->code_name),
-		       &out->name) &&
-	       mem_u64(mem, code + at->code_filename, &out->filename) &&
-	       mem_u64(mem, code + at->code_lines, &out->lines) &&
-	       mem_u32(mem, code + at->code_first_line, &out->first_line);
+	/* first_line is in front of the others in all versions but 2.7, where it is between them */
+	u32 begin = least(at->code_first_line, at->code_filename);
+	window_open(&window, mem, code + begin, WORDS_BYTES);
+	return window_read(&window, code + name, &out->name, 8) &&
+	       window_read(&window, code + at->code_filename, &out->filename, 8) &&
+	       window_read(&window, code + at->code_lines, &out->lines, 8) &&
+	       window_read(&window, code + at->code_first_line, &out->first_line, 4);
 }
 
 /* The instruction's offset in bytes. */
@@ -61,6 +74,8 @@ bool python_name_frame(const struct mem *mem, const void *state_, const struct f
 
 	if (frame->pos == FRAME_POS_THREAD)
 		return true; /* the system's name for it has to do */
+	if (frame->pos == FRAME_POS_TASK)
+		return python_name_task(mem, state, frame, out);
 	if (!read_code(mem, state, frame->id, &code) ||
 	    !python_read_string(mem, state, code.name, &out->label) ||
 	    !python_read_string(mem, state, code.filename, &out->path) ||

@@ -7,6 +7,7 @@
 #include "runtimes/python/strings.h"
 
 #include "base/utf8.h"
+#include "mem/window.h"
 #include "runtimes/python/step.h"
 
 #include <string.h>
@@ -23,13 +24,13 @@ bool python_read_bytes(const struct mem *mem, const struct python_state *state, 
 	return true;
 }
 
-static bool add_raw(const struct mem *mem, u64 data, u64 length, struct str *out)
+static bool add_raw(const struct window *window, u64 data, u64 length, struct str *out)
 {
 	char chunk[CHUNK];
 
 	for (u64 done = 0; done < length;) {
 		u32 part = length - done < sizeof chunk ? (u32)(length - done) : (u32)sizeof chunk;
-		if (!mem_read(mem, data + done, chunk, part))
+		if (!window_read(window, data + done, chunk, part))
 			return false;
 		str_add(out, chunk, part);
 		done += part;
@@ -37,13 +38,13 @@ static bool add_raw(const struct mem *mem, u64 data, u64 length, struct str *out
 	return true;
 }
 
-static bool add_wide(const struct mem *mem, u64 data, u64 count, u32 kind, struct str *out)
+static bool add_wide(const struct window *window, u64 data, u64 count, u32 kind, struct str *out)
 {
 	u8 chunk[CHUNK];
 
 	for (u64 done = 0, most = CHUNK / kind; done < count;) {
 		u32 part = (u32)(count - done < most ? count - done : most);
-		if (!mem_read(mem, data + done * kind, chunk, part * kind))
+		if (!window_read(window, data + done * kind, chunk, part * kind))
 			return false;
 		for (u32 i = 0; i < part; i++) {
 			char bytes[4];
@@ -67,14 +68,20 @@ bool python_read_string_to(const struct mem *mem, const struct python_state *sta
 			   u64 most, struct str *out, u64 *length_out)
 {
 	const struct python_layout *at = &state->at;
-	u64 length, data;
+	struct window window;
+	u64 length;
 	u32 bits;
 
+	if (!python_address_ok(string))
+		return false;
+	window_open(&window, mem, string + state->at.bytes_length, WINDOW_BYTES);
 	if (state->facts & PYTHON_NAMES_ARE_BYTES)
-		return python_read_bytes(mem, state, string, &data, &length) &&
-		       add_raw(mem, data, least(*length_out = length, most), out);
-	if (!python_address_ok(string) || !mem_u64(mem, string + at->string_length, &length) ||
-	    !mem_u32(mem, string + at->string_state, &bits) || length > INT64_MAX)
+		return window_read(&window, string + at->bytes_length, &length, 8) &&
+		       length <= INT64_MAX &&
+		       add_raw(&window, string + at->bytes_data, least(*length_out = length, most),
+			       out);
+	if (!window_read(&window, string + at->string_length, &length, 8) ||
+	    !window_read(&window, string + at->string_state, &bits, 4) || length > INT64_MAX)
 		return false;
 	bits >>= state->string_kind_shift;
 	u32 kind = bits & 7;
@@ -84,8 +91,8 @@ bool python_read_string_to(const struct mem *mem, const struct python_state *sta
 	*length_out = length;
 	length = least(length, most);
 	if (is_ascii)
-		return add_raw(mem, string + at->string_ascii, length, out);
-	return add_wide(mem, string + at->string_compact, length, kind, out);
+		return add_raw(&window, string + at->string_ascii, length, out);
+	return add_wide(&window, string + at->string_compact, length, kind, out);
 }
 
 bool python_read_string(const struct mem *mem, const struct python_state *state, u64 string,
