@@ -333,6 +333,5 @@ def local_variables(run):
     yield Figure(f"of {len(facts['locals'])} that differ: {different[:2]}", len(different), "= 0", not different)
     yield holds("a cell is what it holds", seen["captured"] == "5", seen["captured"], "5")
     yield holds("of others the type", seen["inner"].startswith("<function at 0x"), seen["inner"], "<function at ...>")
-    yield holds("a dict", seen["named"] == "<dict of 1>", seen["named"], "<dict of 1>")
     yield holds("what has no value is left out", "late" not in seen)
     yield holds("as text, under its frame", "\n    number = 42\n" in text)

@@ -9,15 +9,16 @@
  * Invariants: every length is bounded before it is used, containers are shown PYTHON_ITEMS deep and wide. */
 #include "runtimes/python/values.h"
 
+#include "runtimes/python/containers.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
+#include "runtimes/python/types.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	TYPE_NAME_MAX = 64,
 	TEXT_MOST = 80, /* characters of a string */
 	ITEMS_MOST = 6,
 	DEPTH_MOST = 3,
@@ -42,25 +43,6 @@ static u32 head_size(const struct python_state *state)
 static bool peek_word(const struct view *view, u64 addr, u64 *out)
 {
 	return mem_peek(view->mem, addr, out, 8);
-}
-
-static bool type_name(const struct mem *mem, const struct python_state *state, u64 object,
-		      char out[TYPE_NAME_MAX])
-{
-	u64 type, name;
-
-	if (!python_address_ok(object) || !mem_peek(mem, object + head_size(state) - 8, &type, 8) ||
-	    !python_address_ok(type) || !mem_peek(mem, type + head_size(state) + 8, &name, 8) ||
-	    name < 4096)
-		return false;
-	for (u32 i = 0; i < TYPE_NAME_MAX; i++) {
-		if (!mem_peek(mem, name + i, &out[i], 1))
-			return false;
-		if (!out[i])
-			return i > 0;
-	}
-	out[TYPE_NAME_MAX - 1] = 0;
-	return true;
 }
 
 /* ---- strings ------------------------------------------------------------------------------- */
@@ -273,6 +255,12 @@ static bool add_list(const struct view *view, u64 object)
 	return true;
 }
 
+/* Python 2's dicts and sets have another shape, and are only counted. */
+static bool is_old(const struct view *view)
+{
+	return view->state->version >> 24 == 2;
+}
+
 static bool add_count(const struct view *view, u64 addr, const char *what)
 {
 	u64 count;
@@ -283,17 +271,96 @@ static bool add_count(const struct view *view, u64 addr, const char *what)
 	return true;
 }
 
+/* A dict or a set on its way out: whether there is more is known before an item is added. */
+struct listing {
+	struct view view; /* one deeper */
+	u64 count, done;
+};
+
+static bool add_next(struct listing *listing)
+{
+	struct str *out = listing->view.out;
+
+	str_add_text(out, listing->done ? ", " : "");
+	if (listing->done == ITEMS_MOST || listing->view.depth > DEPTH_MOST) {
+		str_addf(out, "... %llu in all", (unsigned long long)listing->count);
+		return false;
+	}
+	listing->done++;
+	return true;
+}
+
+static bool add_item(void *arg, u64 key, u64 value)
+{
+	struct listing *listing = arg;
+
+	if (!add_next(listing))
+		return true;
+	add_object(&listing->view, key);
+	str_add_text(listing->view.out, ": ");
+	add_object(&listing->view, value);
+	return false;
+}
+
 /* Python 2 counts slots that were ever filled first. */
 static bool add_dict(const struct view *view, u64 object)
 {
-	bool old = view->state->version >> 24 == 2;
+	struct listing listing = { .view = *view };
 
-	return add_count(view, object + head_size(view->state) + (old ? 8 : 0), "dict");
+	if (is_old(view))
+		return add_count(view, object + head_size(view->state) + 8, "dict");
+	if (!peek_word(view, object + head_size(view->state), &listing.count))
+		return false;
+	listing.view.depth++;
+	str_add_text(view->out, "{");
+	python_each_item(view->mem, view->state, object, add_item, &listing);
+	str_add_text(view->out, "}");
+	return true;
+}
+
+static bool add_members(const struct view *view, u64 object)
+{
+	struct listing listing = { .view = *view };
+	u64 members[ITEMS_MOST + 1];
+	u32 place = 0;
+
+	if (!peek_word(view, object + head_size(view->state) + 8, &listing.count))
+		return false;
+	listing.view.depth++;
+	u32 found = python_set_members(view->mem, view->state, object, &place, members,
+				       COUNT_OF(members));
+	str_add_text(view->out, "{");
+	for (u32 i = 0; i < found && add_next(&listing); i++)
+		add_object(&listing.view, members[i]);
+	str_add_text(view->out, "}");
+	return true;
+}
+
+static bool is_empty(const struct view *view, u64 set)
+{
+	u64 count;
+
+	return peek_word(view, set + head_size(view->state) + 8, &count) && !count;
 }
 
 static bool add_set(const struct view *view, u64 object)
 {
-	return add_count(view, object + head_size(view->state) + 8, "set");
+	if (is_old(view))
+		return add_count(view, object + head_size(view->state) + 8, "set");
+	if (!is_empty(view, object))
+		return add_members(view, object);
+	str_add_text(view->out, "set()");
+	return true;
+}
+
+static bool add_frozenset(const struct view *view, u64 object)
+{
+	if (is_old(view))
+		return add_count(view, object + head_size(view->state) + 8, "frozenset");
+	str_add_text(view->out, "frozenset(");
+	bool good = is_empty(view, object) || add_members(view, object);
+	str_add_text(view->out, ")");
+	return good;
 }
 
 /* ---- any ----------------------------------------------------------------------------------- */
@@ -314,11 +381,11 @@ static void add_object(const struct view *view, u64 object)
 		{ "NoneType", add_none }, { "bool", add_bool },   { "int", add_old_int },
 		{ "long", add_long },     { "float", add_float }, { "str", add_str },
 		{ "bytes", add_bytes },   { "tuple", add_tuple }, { "list", add_list },
-		{ "dict", add_dict },     { "set", add_set },     { "frozenset", add_set },
+		{ "dict", add_dict },     { "set", add_set },     { "frozenset", add_frozenset },
 	};
-	char name[TYPE_NAME_MAX];
+	char name[PYTHON_TYPE_NAME_MAX];
 
-	if (!type_name(view->mem, view->state, object, name)) {
+	if (!python_type_name(view->mem, view->state, object, name)) {
 		str_add_text(view->out, "?");
 		return;
 	}
@@ -351,10 +418,10 @@ bool python_read_tuple(const struct mem *mem, const struct python_state *state, 
 
 u64 python_cell_content(const struct mem *mem, const struct python_state *state, u64 object)
 {
-	char name[TYPE_NAME_MAX];
+	char name[PYTHON_TYPE_NAME_MAX];
 	u64 content;
 
-	if (!type_name(mem, state, object, name) || strcmp(name, "cell") != 0 ||
+	if (!python_type_name(mem, state, object, name) || strcmp(name, "cell") != 0 ||
 	    !mem_peek(mem, object + head_size(state), &content, 8))
 		return object;
 	return content;

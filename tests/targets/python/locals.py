@@ -9,6 +9,11 @@ def stand():
     truth.park()
 
 
+class Thing(object):
+    def __init__(self):
+        self.first, self.second = 1, "two"
+
+
 def variables(wide, argument=3, *rest, **named):
     nothing = None
     yes, no = True, False
@@ -19,12 +24,19 @@ def variables(wide, argument=3, *rest, **named):
     raw = b"\x00ab\xff"
     pair, nested, none = (1, "x"), [1, [2, (3,)], None], ()
     captured = 5
+    table, attributes, hollow = {"a": 1, 2: (3,), None: {"b": []}}, Thing().__dict__, {}
+    group, fixed, bare, frozen = {7}, frozenset((8,)), set(), frozenset()
+    changed = {1, 2, 3}
+    changed.discard(2)
 
     def inner():
         return captured
 
     said = {name: repr(value) for name, value in locals().items()
-            if name not in ("inner", "said", "late", "named")}
+            if name not in ("inner", "said", "late")}
+    if sys.version_info < (3,):  # only counted
+        for name in ("table", "attributes", "hollow", "group", "fixed", "bare", "frozen", "changed", "named"):
+            said[name] = "<%s of %d>" % (type(locals()[name]).__name__, len(locals()[name]))
     facts = {"tid": truth.native_id(), "function": truth.label_of(sys._getframe().f_code), "locals": said}
     truth.ready(facts)
     stand()

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * containers.c - dict (Objects/dictobject.c of each version) and set (Objects/setobject.c).
+ *
+ *	dict   head | used | version | keys | values
+ *	keys   refcount | log2 sizes, kind | usable | entries used | indices | entries      3.11 on
+ *	keys   refcount | size | lookup | usable | entries used | indices | entries         3.6 to 3.10
+ *	set    head | fill | used | mask | table of (key, hash)
+ *
+ * A dict of an object's attributes can keep its values apart from its keys. Python 2 is not needed. */
+#include "runtimes/python/containers.h"
+
+#include "runtimes/python/step.h"
+#include "runtimes/python/strings.h"
+
+#include <string.h>
+
+#define SET_GONE ~0ull /* the hash of a member that was taken out: no object has it */
+
+enum {
+	DICT_KEYS = 16, /* behind the head */
+	DICT_VALUES = 24,
+	SET_MASK = 16,
+	SET_TABLE = 24,
+	ENTRIES_MAX = 1 << 16,
+	SLOTS_MAX = 1 << 24,
+	SLOTS_AT_ONCE = 1 << 15,
+	CHUNK_WORDS = 384,
+	LOG_SIZE_MAX = 40,
+	KIND_GENERAL = 0,
+	MINOR_LOG_SIZES = 11,     /* keys of 3.11 and later */
+	MINOR_VALUES_HEADED = 13, /* values have a head of a word */
+};
+
+struct keys {
+	u64 entries, values; /* values: 0: in the entries */
+	u32 count, entry_words;
+};
+
+static u32 minor_of(const struct python_state *state)
+{
+	return state->version >> 16 & 0xff;
+}
+
+static bool read_keys(const struct mem *mem, const struct python_state *state, u64 keys,
+		      struct keys *out)
+{
+	u64 words[5], index_bytes;
+
+	if (!python_address_ok(keys) || !mem_read(mem, keys, words, sizeof words))
+		return false;
+	if (minor_of(state) >= MINOR_LOG_SIZES) {
+		u32 log_bytes = words[1] >> 8 & 0xff, kind = words[1] >> 16 & 0xff;
+		if (log_bytes > LOG_SIZE_MAX)
+			return false;
+		out->entry_words = kind == KIND_GENERAL ? 3 : 2;
+		out->entries = keys + 32 + (1ull << log_bytes);
+		out->count = words[3] < ENTRIES_MAX ? (u32)words[3] : ENTRIES_MAX;
+		return true;
+	}
+	if (words[1] >> LOG_SIZE_MAX)
+		return false;
+	index_bytes = words[1] <= 0xff       ? 1 :
+		      words[1] <= 0xffff     ? 2 :
+		      words[1] <= 0xffffffff ? 4 :
+					       8;
+	out->entry_words = 3;
+	out->entries = keys + 40 + words[1] * index_bytes;
+	out->count = words[4] < ENTRIES_MAX ? (u32)words[4] : ENTRIES_MAX;
+	return true;
+}
+
+static bool read_dict(const struct mem *mem, const struct python_state *state, u64 dict,
+		      struct keys *out)
+{
+	u64 head = dict + state->at.bytes_length, keys;
+
+	if (!python_address_ok(dict) || !mem_read(mem, head + DICT_KEYS, &keys, 8) ||
+	    !mem_read(mem, head + DICT_VALUES, &out->values, 8) ||
+	    !read_keys(mem, state, keys, out))
+		return false;
+	if (out->values && minor_of(state) >= MINOR_VALUES_HEADED)
+		out->values += 8;
+	return true;
+}
+
+bool python_each_item(const struct mem *mem, const struct python_state *state, u64 dict,
+		      python_item_fn *fn, void *arg)
+{
+	struct keys keys;
+	u64 words[CHUNK_WORDS];
+
+	if (!read_dict(mem, state, dict, &keys))
+		return false;
+	u32 most = CHUNK_WORDS / keys.entry_words;
+	for (u32 done = 0; done < keys.count;) {
+		u32 part = keys.count - done < most ? keys.count - done : most;
+		if (!mem_read(mem, keys.entries + 8ull * keys.entry_words * done, words,
+			      8 * keys.entry_words * part))
+			return false;
+		for (u32 i = 0; i < part; i++, done++) {
+			const u64 *entry = words + keys.entry_words * i;
+			u64 key = entry[keys.entry_words - 2], value = entry[keys.entry_words - 1];
+			if (keys.values && !mem_read(mem, keys.values + 8ull * done, &value, 8))
+				return false;
+			if (key && value && fn(arg, key, value))
+				return true;
+		}
+	}
+	return false;
+}
+
+struct find {
+	const struct mem *mem;
+	const struct python_state *state;
+	const char *key;
+	u64 value;
+};
+
+static bool is_it(void *arg, u64 key, u64 value)
+{
+	struct find *find = arg;
+	const struct python_layout *at = &find->state->at;
+	size_t wanted = strlen(find->key);
+	char text[64];
+	u64 length;
+
+	if (!python_address_ok(key) || !mem_read(find->mem, key + at->string_length, &length, 8) ||
+	    length != wanted || wanted > sizeof text ||
+	    !mem_read(find->mem, key + at->string_ascii, text, (u32)wanted) ||
+	    memcmp(text, find->key, wanted) != 0)
+		return false;
+	find->value = value;
+	return true;
+}
+
+bool python_find_item(const struct mem *mem, const struct python_state *state, u64 dict,
+		      const char *key, u64 *value)
+{
+	struct find find = { .mem = mem, .state = state, .key = key };
+
+	if (!python_each_item(mem, state, dict, is_it, &find))
+		return false;
+	*value = find.value;
+	return true;
+}
+
+u32 python_set_members(const struct mem *mem, const struct python_state *state, u64 set, u32 *place,
+		       u64 *out, u32 room)
+{
+	u64 head = set + state->at.bytes_length, mask, table, words[CHUNK_WORDS];
+	u32 found = 0, from = *place;
+
+	*place = PYTHON_SET_END;
+	if (!python_address_ok(set) || !mem_read(mem, head + SET_MASK, &mask, 8) ||
+	    !mem_read(mem, head + SET_TABLE, &table, 8) || !python_address_ok(table) ||
+	    mask >= SLOTS_MAX)
+		return 0;
+	u32 slots = (u32)mask + 1,
+	    end = slots - from < SLOTS_AT_ONCE ? slots : from + SLOTS_AT_ONCE;
+	while (from < end && found < room) {
+		u32 part = end - from < CHUNK_WORDS / 2 ? end - from : CHUNK_WORDS / 2;
+		if (!mem_read(mem, table + 16ull * from, words, 16 * part))
+			return found;
+		for (u32 i = 0; i < part && found < room; i++, from++)
+			if (words[2 * i] && words[2 * i + 1] != SET_GONE)
+				out[found++] = words[2 * i];
+	}
+	*place = from < slots ? from : PYTHON_SET_END;
+	return found;
+}

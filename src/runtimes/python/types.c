@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * types.c - see types.h. */
+#include "runtimes/python/types.h"
+
+#include "runtimes/python/step.h"
+
+#include <string.h>
+
+enum {
+	CHUNK = 16,
+	TYPE_NAME = 8, /* behind the head, which has a size */
+};
+
+/* A name may end at the end of what is mapped. */
+static bool read_text(const struct mem *mem, u64 addr, char out[PYTHON_TYPE_NAME_MAX])
+{
+	for (u32 done = 0; done < PYTHON_TYPE_NAME_MAX; done += CHUNK) {
+		if (!mem_constant(mem, addr + done, out + done, CHUNK)) {
+			for (u32 i = done; i < PYTHON_TYPE_NAME_MAX; i++)
+				if (!mem_constant(mem, addr + i, &out[i], 1) || !out[i])
+					return i > 0 && !out[i];
+		}
+		if (memchr(out + done, 0, CHUNK))
+			return out[0] != 0;
+	}
+	out[PYTHON_TYPE_NAME_MAX - 1] = 0;
+	return true;
+}
+
+bool python_type_name(const struct mem *mem, const struct python_state *state, u64 object,
+		      char out[PYTHON_TYPE_NAME_MAX])
+{
+	u32 head = state->at.bytes_length; /* of an object that has a size */
+	u64 type, name;
+
+	return python_address_ok(object) && mem_read(mem, object + head - 8, &type, 8) &&
+	       python_address_ok(type) && mem_constant(mem, type + head + TYPE_NAME, &name, 8) &&
+	       name >= 4096 && read_text(mem, name, out);
+}
+
+bool python_is_of_type(const struct mem *mem, const struct python_state *state, u64 object,
+		       const char *name)
+{
+	char found[PYTHON_TYPE_NAME_MAX];
+
+	return python_type_name(mem, state, object, found) && !strcmp(found, name);
+}
+
+u64 python_generator_of(const struct mem *mem, const struct python_state *state, u64 object)
+{
+	static const struct {
+		const char *type;
+		bool is_wrapper; /* its first member is what it stands for */
+	} kinds[] = {
+		{ "coroutine", false },
+		{ "generator", false },
+		{ "async_generator", false },
+		{ "coroutine_wrapper", true },
+		{ "async_generator_asend", true },
+		{ "async_generator_athrow", true },
+		{ "anext_awaitable", true },
+	};
+	char name[PYTHON_TYPE_NAME_MAX];
+	u64 inner;
+
+	if (!python_type_name(mem, state, object, name))
+		return 0;
+	for (u32 i = 0; i < COUNT_OF(kinds); i++) {
+		if (strcmp(name, kinds[i].type) != 0)
+			continue;
+		if (!kinds[i].is_wrapper)
+			return object;
+		if (!mem_read(mem, object + state->at.bytes_length, &inner, 8))
+			return 0;
+		return python_address_ok(inner) ? inner : 0;
+	}
+	return 0;
+}
