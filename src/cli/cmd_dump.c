@@ -14,7 +14,7 @@
 
 struct dump_options {
 	u32 pid;
-	u32 pause;
+	u32 pause, async;
 	const char *thread;
 	bool json, locals;
 };
@@ -32,6 +32,8 @@ static const struct option_row rows[] = {
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
 	  .text = "stop a thread for microseconds: never, always, or auto: when its stack changes "
 		  "while it is read" },
+	{ 0, "async", "WHICH", OPTION_CHOICE, AT(async), .choices = "off,running,all",
+	  .text = "asyncio (Python): threads by the task that they run, and all: the tasks that wait, too" },
 	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
 	  .synonym = true },
 	{ 0, "force-version", "VERSION", OPTION_IGNORED,
@@ -119,10 +121,10 @@ static void write_text(const struct dump *dump, const char *wanted, struct out *
 
 		if (!is_wanted(dump, thread, wanted))
 			continue;
-		out_text(out, "\nthread ");
-		write_foreign(out, string_at(dump, thread->name));
-		outf(out, "%s(%u): %s\n", thread->name ? " " : "", thread->tid,
-		     state_text(thread, state));
+		u32 name = thread->task ? thread->task : thread->name;
+		out_text(out, thread->task ? "\ntask " : "\nthread ");
+		write_foreign(out, string_at(dump, name));
+		outf(out, "%s(%u): %s\n", name ? " " : "", thread->tid, state_text(thread, state));
 		u32 local = thread->locals;
 		for (u32 s = thread->stack; s; s = dump->names.stacks.at[s].outer) {
 			write_frame(out, dump, dump->names.stacks.at[s].location);
@@ -196,6 +198,8 @@ static void write_json(const struct dump *dump, const char *wanted, struct out *
 		json_object(&json, NULL);
 		json_number(&json, "tid", thread->tid);
 		json_string(&json, "name", string_at(dump, thread->name));
+		if (thread->task)
+			json_string(&json, "task", string_at(dump, thread->task));
 		json_text(&json, "state", state_text(thread, state));
 		json_array(&json, "frames");
 		u32 local = thread->locals;
@@ -221,6 +225,8 @@ static int run(void *options_given, int rest_count, char **rest)
 {
 	const struct dump_options *given = options_given;
 	struct err err = { 0 };
+	struct dump_wish wish = { (enum engine_pause)given->pause, (enum engine_async)given->async,
+				  given->locals };
 	struct dump dump;
 	struct out out;
 
@@ -229,7 +235,7 @@ static int run(void *options_given, int rest_count, char **rest)
 				 rest[0]);
 	if (!given->pid)
 		return say_usage("dump", "of what? Give -p PID");
-	if (!dump_take(&dump, given->pid, (enum engine_pause)given->pause, given->locals, &err))
+	if (!dump_take(&dump, given->pid, &wish, &err))
 		return say_failure("dump", &err);
 	if (dump.warning)
 		say_warning("%s", string_at(&dump, dump.warning)->text);
@@ -259,7 +265,7 @@ const struct command dump_command = {
 		"native code that does without the lock), GC, or stopped (by a signal or a debugger; "
 		"SIGCONT lets a stopped process go on).\n\n"
 		"With --json:\n\n"
-		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"state\",\n"
+		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"task\", \"state\",\n"
 		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\",\n"
 		"      \"end_line\", \"column\", \"end_column\",\n"
 		"      \"locals\": [{\"name\", \"value\"}]}]}]}\n\n"

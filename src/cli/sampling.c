@@ -29,6 +29,11 @@ bool sampling_check(const struct sampling *sampling, struct err *err)
 			       "-e/--engine: there is no engine \"%.80s\"; sonde --version "
 			       "lists them",
 			       sampling->engine);
+	if (sampling->async == ASYNC_ALL && sampling->mode != MODE_WALL)
+		return err_set(
+			err, ERR_USAGE,
+			"--async=all shows tasks that wait, which weigh nothing in this mode: "
+			"add --mode=wall, or say --async=running");
 	return true;
 }
 
@@ -40,6 +45,7 @@ struct session_options sampling_session(const struct sampling *sampling)
 			.hz = sampling->hz,
 			.mode = (enum engine_mode)sampling->mode,
 			.pause = (enum engine_pause)sampling->pause,
+			.async = (enum engine_async)sampling->async,
 			.children = !sampling->no_children,
 		},
 	};

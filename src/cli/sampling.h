@@ -13,7 +13,7 @@
 struct sampling {
 	u32 pid; /* 0: not given */
 	u32 hz;
-	u32 pause, mode;             /* enum engine_pause, enum engine_mode */
+	u32 pause, mode, async;      /* enum engine_pause, engine_mode, engine_async */
 	const char *thread, *engine; /* NULL: not given */
 	bool no_children, keep_root;
 };
@@ -44,6 +44,9 @@ struct sampling {
 	  .choices = "cpu,wall,gvl|gil,exception",                                                  \
 	  .text = "what a sample weighs: CPU time, wall time, time with the VM's lock, or (Python) " \
 		  "time in which an exception is raised or handled" },                              \
+	{ 0, "async", "WHICH", OPTION_CHOICE, SAMPLING_AT(type, async), .choices = "off,running,all",   \
+	  .text = "asyncio (Python): stacks by task, with the tasks that wait for it as its callers, "  \
+		  "for tasks that run, or with --mode wall for those that wait, too" },                 \
 	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread),                        \
 	  .text = "only this thread" },                                                             \
 	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \
@@ -59,6 +62,8 @@ struct sampling {
 	  .text = "as --pause=never", .synonym = true },                                            \
 	{ 'i', "idle", NULL, OPTION_PRESET, SAMPLING_AT(type, mode), MODE_WALL,                     \
 	  .text = "as --mode=wall", .synonym = true },                                              \
+	{ 0, "async-aware", NULL, OPTION_PRESET, SAMPLING_AT(type, async), ASYNC_RUNNING,           \
+	  .text = "as --async=running", .synonym = true },                                          \
 	{ 'g', "gil", NULL, OPTION_PRESET, SAMPLING_AT(type, mode), MODE_LOCK,                      \
 	  .text = "as --mode=gvl", .synonym = true }
 /* clang-format on */

@@ -18,6 +18,8 @@ struct runtime;
 struct run;
 
 enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK, MODE_EXCEPTION };
+/* Stacks by task: of what a thread runs, who waits for it; and of the tasks that wait, too. */
+enum engine_async { ASYNC_OFF, ASYNC_RUNNING, ASYNC_ALL };
 enum engine_pause { PAUSE_NEVER, PAUSE_AUTO, PAUSE_ALWAYS };
 
 /* Faster than a look: what is not made in time is lost, by name. */
@@ -27,9 +29,11 @@ struct engine_options {
 	u32 hz; /* samples a second, 1 to ENGINE_HZ_MAX */
 	enum engine_mode mode;
 	enum engine_pause pause; /* reader only */
-	bool children;           /* follow fork and exec */
-	bool may_start;          /* no runtime yet is no error: one may come by exec or dlopen */
-	u32 tid;                 /* only this thread; 0: all */
+	enum engine_async
+		async;  /* ASYNC_ALL: in MODE_WALL only, the others know no one that waits */
+	bool children;  /* follow fork and exec */
+	bool may_start; /* no runtime yet is no error: one may come by exec or dlopen */
+	u32 tid;        /* only this thread; 0: all */
 	const char *thread_name; /* only threads of this name; NULL: all */
 	const char *tape_dir;    /* record walks here; NULL: do not */
 	u64 seed;                /* of the jitter; 0: from the system */

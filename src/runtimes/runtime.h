@@ -49,6 +49,56 @@ enum {
 	RUNTIME_STATE_MAX = 1024,
 	/* pos of a frame whose name is a thread's: name_frame answers with the thread's name. */
 	FRAME_POS_THREAD = 0xffffffff,
+	/* The same of a task. */
+	FRAME_POS_TASK = 0xfffffffe,
+	TASKS_MAX = 1 << 20,
+};
+
+/* A task: work that a thread's loop runs by turns with others, and that has no stack of its own while it waits
+ * (asyncio). */
+struct vm_task {
+	u64 task;   /* its address: the identity while it lives */
+	u64 thread; /* in whose list it is; 0: not known */
+	u64 waiter; /* a task that waits for this one; 0: none */
+};
+
+/* A way through all tasks, which may take any time: tasks come and go. 0 at first. */
+struct task_cursor {
+	u64 where, thread, head, node;
+	u32 seen;
+	bool threads_done, done;
+};
+
+/* A task that a thread may run, and where its outermost frame is. */
+struct running_task {
+	u64 task;
+	u64 at; /* struct frame's */
+};
+
+enum task_walk {
+	TASK_WAITS,     /* whole */
+	TASK_RUNS,      /* it is on its thread's stack */
+	TASK_GONE,      /* it has ended, or is no task */
+	TASK_TRUNCATED, /* what waits for it, or what it awaits, is too long a chain */
+	TASK_FAULT,     /* no memory */
+};
+
+/* False ends the walk. */
+typedef bool task_frame_fn(void *arg, const struct frame *frame);
+
+struct runtime_tasks {
+	/* Looks for what the others need, in a process that has been attached to; false: there are no tasks (yet). */
+	bool (*find)(const struct target *target, void *state);
+	/* The next ones, `room` at the most (8 at least), until cursor->done. */
+	u32 (*list)(const struct mem *mem, const void *state, struct task_cursor *cursor,
+		    struct vm_task *out, u32 room);
+	/* Leaf first: the frames in which the task waits, the task itself (FRAME_POS_TASK), then the same of
+	 * what waits for it, and so on.  `is_running`: without its own frames, which its thread has. */
+	enum task_walk (*walk)(const struct mem *mem, const void *state, u64 task, bool is_running,
+			       task_frame_fn *fn, void *arg);
+	/* Which task does the thread run? One of the answers. */
+	u32 (*running)(const struct mem *mem, const void *state, u64 thread,
+		       struct running_task *out, u32 room);
 };
 
 struct runtime {
@@ -80,6 +130,8 @@ struct runtime {
 		       struct str *out);
 	/* Optional. Is the thread raising or handling an exception? A walker, too; any instant will do. */
 	bool (*raises)(const struct mem *mem, const void *state, u64 thread);
+	/* Optional: of a runtime whose programs have tasks. */
+	const struct runtime_tasks *tasks;
 	/* Optional. What is in use and where each number came from, for `sonde doctor --pid`. */
 	void (*describe)(const void *state, struct str *out);
 };

@@ -29,8 +29,9 @@ enum sample_flags {
 	SAMPLE_PAUSED = 1 << 4, /* the thread was stopped for it */
 	SAMPLE_UNPAID = 1 << 5, /* weight comes later, by SAMPLE_SHARE */
 	SAMPLE_REPEATED =
-		1 << 6, /* the thread has not run since its last sample: depth is 0 and the
+		1 << 6,       /* the thread has not run since its last sample: depth is 0 and the
 				    * frames are those of that sample */
+	SAMPLE_TASK = 1 << 7, /* of a task that waits: `tid` is the thread whose loop runs it */
 };
 
 struct sample {

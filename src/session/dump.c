@@ -14,7 +14,7 @@
 #include "session/naming.h"
 #include "target/kin.h"
 
-enum { ROUNDS_MAX = 64 };
+enum { ROUNDS_MAX = 64, TASK_ROUNDS = 3 };
 
 struct taken {
 	u32 tid, stack, locals;
@@ -32,8 +32,9 @@ struct taking {
 	struct attempt attempt;
 	struct engine_options options;
 	struct quality quality;
-	bool locals;
+	bool locals, tasks_too;
 	VEC(struct taken) taken; /* in the order in which they came */
+	VEC(struct dump_thread) tasks;
 };
 
 static struct taken *taken_of(struct taking *taking, u32 tid)
@@ -68,12 +69,40 @@ static void take_locals(struct taking *taking, struct taken *taken, const struct
 	str_free(&text);
 }
 
+/* A row of its own: a thread can have any number of them. */
+static void take_task(struct taking *taking, const struct sample *sample,
+		      const struct sample_source *source)
+{
+	struct dump *dump = taking->dump;
+	struct dump_thread row = { .tid = sample->tid,
+				   .state = DUMP_AWAITING,
+				   .name = names_text(&dump->names, source->thread_name),
+				   .stack = naming_stack(taking->naming, sample, source) };
+	u32 stack = row.stack;
+
+	for (u32 i = 0; stack && i < sample->depth; i++) {
+		u32 location = dump->names.stacks.at[stack].location;
+		if (sample->frames[i].pos == FRAME_POS_TASK) {
+			row.task = dump->names.functions
+					   .at[dump->names.locations.at[location].function]
+					   .name;
+			break;
+		}
+		stack = dump->names.stacks.at[stack].outer;
+	}
+	dump->names.bad |= !vec_push(&taking->tasks, row);
+}
+
 static void on_sample(void *arg, const struct sample *sample, const struct sample_source *source)
 {
 	struct taking *taking = arg;
 
 	if (sample->flags & SAMPLE_REPEATED)
 		return;
+	if (sample->flags & SAMPLE_TASK) {
+		take_task(taking, sample, source);
+		return;
+	}
 	struct taken *taken = taken_of(taking, sample->tid);
 	if (!taken || taken->complete)
 		return;
@@ -172,6 +201,24 @@ static bool fill_threads(struct taking *taking)
 	return true;
 }
 
+/* Twice through the list: who waits for whom is known when all have been met. */
+static bool take_tasks(struct taking *taking)
+{
+	struct reader_process *process = taking->process;
+
+	if (!taking->tasks_too)
+		return true;
+	tasks_find(process, clock_now_ns());
+	while (process->tasks.attached && process->tasks.round < TASK_ROUNDS)
+		if (!tasks_list(process))
+			return false;
+	attempt_each_task(&taking->attempt, process);
+	for (u32 i = 0; i < taking->tasks.count; i++)
+		if (!vec_push(&taking->dump->threads, taking->tasks.at[i]))
+			return false;
+	return true;
+}
+
 static void describe_first_line(const struct reader_process *process, struct str *out)
 {
 	const struct attached *attached = process->attached.at[0];
@@ -207,15 +254,23 @@ static bool take(struct taking *taking, struct err *err)
 	dump->runtime = names_string(&dump->names, line.text, line.length);
 	dump->warning = names_text(&dump->names, taking->process->warning);
 	str_free(&line);
-	return (fill_threads(taking) && !dump->names.bad) || err_no_memory(err);
+	return (fill_threads(taking) && take_tasks(taking) && !dump->names.bad) ||
+	       err_no_memory(err);
 }
 
-bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, bool locals, struct err *err)
+bool dump_take(struct dump *dump, u32 pid, const struct dump_wish *wish, struct err *err)
 {
 	struct taking taking = { .dump = dump,
-				 .options = { .hz = 99, .mode = MODE_WALL, .pause = pause },
-				 .locals = locals };
+				 .options = { .hz = 99,
+					      .mode = MODE_WALL,
+					      .pause = wish->pause,
+					      .async = wish->async },
+				 .locals = wish->locals,
+				 .tasks_too = wish->async == ASYNC_ALL };
 
+	/* Those that wait have a turn of their own, once. */
+	if (taking.tasks_too)
+		taking.options.async = ASYNC_RUNNING;
 	*dump = (struct dump){ .pid = pid };
 	if (!names_init(&dump->names))
 		return err_no_memory(err);
@@ -231,6 +286,7 @@ bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, bool locals,
 	}
 	naming_free(taking.naming);
 	vec_free(&taking.taken);
+	vec_free(&taking.tasks);
 	if (!good)
 		dump_free(dump);
 	return good;

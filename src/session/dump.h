@@ -5,13 +5,14 @@
 #include "engines/engine.h"
 #include "sample/names.h"
 
-/* What a thread of the VM was doing. Behind what it waits for comes the name of the VM's lock. */
+/* What a thread of the VM was doing, or a task. Behind what it waits for comes the name of the VM's lock. */
 #define DUMP_STATES(X)                 \
 	X(UNKNOWN, "unknown")          \
 	X(RUNNING, "running")          \
 	X(WAITING, "waiting for the ") \
 	X(BLOCKED, "blocked")          \
 	X(GC, "GC")                    \
+	X(AWAITING, "awaiting")        \
 	X(STOPPED, "stopped")
 
 enum dump_state {
@@ -24,6 +25,7 @@ enum dump_state {
 struct dump_thread {
 	u32 tid;  /* as this side sees it; 0: not on a native thread now */
 	u32 name; /* string */
+	u32 task; /* string: of a task that waits, its name; `tid` is the thread whose loop runs it */
 	enum dump_state state;
 	const char *lock; /* "GVL", "GIL" */
 	u32 stack;        /* of `names`: its location is the leaf, `outer` leads to the root */
@@ -39,8 +41,14 @@ struct dump {
 	VEC(struct dump_thread) threads; /* in the VM's own order, the main thread first */
 };
 
+struct dump_wish {
+	enum engine_pause pause;
+	enum engine_async async;
+	bool locals;
+};
+
 /* False: nothing to free. */
-bool dump_take(struct dump *dump, u32 pid, enum engine_pause pause, bool locals, struct err *err);
+bool dump_take(struct dump *dump, u32 pid, const struct dump_wish *wish, struct err *err);
 void dump_free(struct dump *dump);
 
 /* Which runtime a process has, which of its numbers are in use and where each came from: the text

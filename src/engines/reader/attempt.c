@@ -17,6 +17,7 @@ enum {
 	HEAD_SPANS = 8,
 	HEADS_PER_ATTEMPT = 256,
 	HEADS_PER_SECOND = 25000, /* 0.4 us each: a hundredth of a core */
+	TASKS_PER_SECOND = 20000, /* 4 us each */
 	FIRST_LOOKS_PER_ATTEMPT = 32,
 	LIVE_DEPTH_MAX = 1024,
 };
@@ -84,6 +85,22 @@ static u64 generation_now(const struct sample_source *source)
 		return 0;
 	thread->attached->runtime->begin(source->mem, thread->attached->state, thread->thread,
 					 &walk);
+	return walk.generation;
+}
+
+/* Of any of its threads: they share it. */
+static u64 generation_of(const struct reader_process *process, const struct attached *attached)
+{
+	struct walk walk = { 0 };
+
+	for (u32 i = 0; i < process->threads.count; i++) {
+		const struct reader_thread *thread = process->threads.at[i];
+		if (thread->attached != attached)
+			continue;
+		attached->runtime->begin(&process->target->mem.mem, attached->state, thread->thread,
+					 &walk);
+		break;
+	}
 	return walk.generation;
 }
 
@@ -155,9 +172,10 @@ static void count_sample(struct quality *quality, u16 flags, bool complete)
 	quality->paused += !!(flags & SAMPLE_PAUSED);
 }
 
-static void emit(struct attempt *attempt, const struct reader_process *process,
-		 struct reader_thread *thread, const struct frame *frames, u32 depth,
-		 const struct look_result *result)
+/* `sampled_ns`: when the last sample of the same was taken. */
+static void emit_since(struct attempt *attempt, const struct reader_process *process,
+		       struct reader_thread *thread, const struct frame *frames, u32 depth,
+		       const struct look_result *result, u64 *sampled_ns)
 {
 	static const u16 kinds[] = {
 		[MODE_CPU] = SAMPLE_CPU,
@@ -165,7 +183,7 @@ static void emit(struct attempt *attempt, const struct reader_process *process,
 		[MODE_LOCK] = SAMPLE_LOCK,
 		[MODE_EXCEPTION] = SAMPLE_EXCEPTION,
 	};
-	u64 since = thread->sampled_ns ? thread->sampled_ns : attempt->now_ns - attempt->period_ns;
+	u64 since = *sampled_ns ? *sampled_ns : attempt->now_ns - attempt->period_ns;
 
 	if (!sample_reserve(attempt, depth))
 		return;
@@ -184,9 +202,16 @@ static void emit(struct attempt *attempt, const struct reader_process *process,
 	} else {
 		attempt->sample->weight = attempt->period_ns;
 	}
-	thread->sampled_ns = attempt->now_ns;
+	*sampled_ns = attempt->now_ns;
 	count_sample(attempt->quality, attempt->sample->flags, result->complete);
 	give(attempt, process, thread, thread->life, thread->name);
+}
+
+static void emit(struct attempt *attempt, const struct reader_process *process,
+		 struct reader_thread *thread, const struct frame *frames, u32 depth,
+		 const struct look_result *result)
+{
+	emit_since(attempt, process, thread, frames, depth, result, &thread->sampled_ns);
 }
 
 static void emit_mark(struct attempt *attempt, const struct reader_process *process,
@@ -255,6 +280,9 @@ static bool look_once(struct attempt *attempt, struct reader_process *process,
 		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
 		.set = &thread->set,
 		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
+		.tasks = process->tasks.attached == thread->attached ?
+				 thread->attached->runtime->tasks :
+				 NULL,
 		.still = still,
 		.restless = thread->history.moved != 0,
 	};
@@ -499,7 +527,7 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 	}
 }
 
-/* ---- wall, lock and exception ------------------------------------------------------------------------- */
+/* ---- wall ---------------------------------------------------------------------------------- */
 
 static void attempt_look(struct attempt *attempt, struct reader_process *process,
 			 struct reader_thread *thread)
@@ -566,6 +594,81 @@ static void attempt_wall(struct attempt *attempt, struct reader_process *process
 	bulk_heads(attempt, process, attempt_look, repeat_unprobed);
 }
 
+/* ---- tasks that wait ----------------------------------------------------------------------- */
+
+/* The thread whose loop runs the task: where that is not known, the first one. */
+static struct reader_thread *thread_of(const struct reader_process *process,
+				       const struct reader_task *task)
+{
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (thread->attached == process->tasks.attached &&
+		    (!task->thread || thread->thread == task->thread))
+			return thread;
+	}
+	return NULL;
+}
+
+static void attempt_task(struct attempt *attempt, struct reader_process *process,
+			 struct reader_task *task, u64 generation)
+{
+	const struct attached *attached = process->tasks.attached;
+	struct reader_thread *thread = thread_of(process, task);
+	struct look_result result;
+	struct look_subject subject = { .runtime = attached->runtime,
+					.state = attached->state,
+					.kind = attached->kind,
+					.task = task->task,
+					.generation = generation,
+					.set = &task->set };
+
+	if (!thread || !thread->wanted)
+		return;
+	attempt->looked_ns = clock_now_ns();
+	if (!look_at(&attempt->look, &subject, &result)) {
+		attempt->no_memory = true;
+	} else if (result.absent) { /* until now its thread's samples are its own */
+		task->sampled_ns = attempt->now_ns;
+	} else {
+		result.flags |= SAMPLE_TASK;
+		emit_since(attempt, process, thread, attempt->look.stack.at,
+			   attempt->look.stack.count, &result, &task->sampled_ns);
+	}
+}
+
+static void attempt_so_many_tasks(struct attempt *attempt, struct reader_process *process, u32 most)
+{
+	struct reader_tasks *tasks = &process->tasks;
+
+	if (!tasks->all.count)
+		return;
+	plan_retarget(attempt->look.plan, &process->target->mem, process->incarnation);
+	u64 generation = generation_of(process, tasks->attached);
+	for (u32 n = 0; n < most && n < tasks->all.count; n++) {
+		struct reader_task *task = tasks->all.at[tasks->turn++ % tasks->all.count];
+		if (task_is_caller(tasks, task))
+			task->sampled_ns = attempt->now_ns;
+		else
+			attempt_task(attempt, process, task, generation);
+	}
+}
+
+/* In turn, so many in an attempt that it stays cheap: what waits waits for longer than a period, and a sample
+ * stands for the time since the last one of its task. */
+static void attempt_tasks(struct attempt *attempt, struct reader_process *process)
+{
+	if (!tasks_list(process))
+		attempt->no_memory = true;
+	attempt_so_many_tasks(attempt, process, TASKS_PER_SECOND / attempt->options->hz + 1);
+}
+
+void attempt_each_task(struct attempt *attempt, struct reader_process *process)
+{
+	attempt->now_ns = clock_now_ns();
+	attempt_so_many_tasks(attempt, process, process->tasks.all.count);
+}
+/* ---- lock and exception -------------------------------------------------------------------- */
+
 static void attempt_every(struct attempt *attempt, struct reader_process *process)
 {
 	for (u32 i = 0; i < process->threads.count; i++) {
@@ -584,12 +687,16 @@ void attempt_process(struct attempt *attempt, struct reader_process *process)
 	attempt->first_looks = 0;
 	if (attempt->pause.late_count)
 		pause_settle(&attempt->pause);
+	if (attempt->options->async != ASYNC_OFF)
+		tasks_find(process, attempt->now_ns);
 	switch (attempt->options->mode) {
 	case MODE_CPU:
 		attempt_cpu(attempt, process);
 		break;
 	case MODE_WALL:
 		attempt_wall(attempt, process);
+		if (attempt->options->async == ASYNC_ALL)
+			attempt_tasks(attempt, process);
 		break;
 	case MODE_LOCK:
 	case MODE_EXCEPTION:

@@ -3,6 +3,7 @@
  *
  *	wall   every thread; one that has not run since its last sample repeats it
  *	cpu    threads that are running now; CPU time is shared later (account.h)
+ *	       and with --async=all the tasks that wait, in turn
  *	lock   the thread that holds the VM's lock
  *	exception   every thread that raises or handles one
  *
@@ -45,6 +46,8 @@ bool attempt_init(struct attempt *attempt, const struct engine_options *options,
 void attempt_fini(struct attempt *attempt);
 /* One attempt now. */
 void attempt_process(struct attempt *attempt, struct reader_process *process);
+/* One look at each task that waits, of those listed (tasks.h). */
+void attempt_each_task(struct attempt *attempt, struct reader_process *process);
 /* A sample "(starting)" of a process whose VM is not up yet. */
 void attempt_starting(struct attempt *attempt, struct reader_process *process);
 /* Hands CPU time to the samples of a thread: a share_fn (account.h). */

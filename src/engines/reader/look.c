@@ -18,6 +18,7 @@ void look_fini(struct look *look)
 	calls_fini(&look->calls);
 	vec_free(&look->walked);
 	vec_free(&look->stack);
+	vec_free(&look->tasks);
 }
 
 static struct frame mark_frame(enum frame_mark mark)
@@ -25,12 +26,111 @@ static struct frame mark_frame(enum frame_mark mark)
 	return (struct frame){ .id = mark, .kind = FRAME_MARK };
 }
 
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+struct task_frames {
+	look_frames *frames;
+	u16 kind;
+};
+
+static bool add_task_frame(void *arg, const struct frame *frame)
+{
+	struct task_frames *to = arg;
+	struct frame copy = *frame;
+
+	copy.kind = to->kind;
+	return vec_push(to->frames, copy);
+}
+
+static const struct mem *mem_of(const struct look *look, const struct look_subject *subject)
+{
+	return subject->tap ? subject->tap : plan_mem(look->plan);
+}
+
+/* A task that waits moves only when it is resumed: no word says whether it was. */
+static enum step walk_task(struct look *look, const struct look_subject *subject, struct walk *walk,
+			   bool *absent)
+{
+	struct task_frames to = { &look->walked, subject->kind };
+
+	vec_clear(&look->walked);
+	*walk = (struct walk){ .flags = WALK_LINKED };
+	plan_head_done(look->plan, 0);
+	switch (subject->runtime->tasks->walk(mem_of(look, subject), subject->state, subject->task,
+					      false, add_task_frame, &to)) {
+	case TASK_WAITS:
+		return STEP_DONE;
+	case TASK_TRUNCATED:
+		return STEP_MORE;
+	case TASK_RUNS:
+	case TASK_GONE:
+		*absent = true;
+		return STEP_EMPTY;
+	default:
+		return STEP_FAULT;
+	}
+}
+
+static bool has_frame_at(const look_frames *frames, u64 at, u32 *index)
+{
+	for (u32 i = 0; i < frames->count; i++)
+		if (frames->at[i].at == at && frames->at[i].kind != FRAME_MARK) {
+			*index = i;
+			return true;
+		}
+	return false;
+}
+
+/* Which of the tasks that may run has its outermost frame on the stack that was walked: what called that is a loop,
+ * and who waits for the task takes its place. */
+static void walk_callers(struct look *look, const struct look_subject *subject)
+{
+	enum { RUNNING_MAX = 8 };
+	const struct mem *mem = mem_of(look, subject);
+	struct running_task running[RUNNING_MAX];
+	struct task_frames to = { &look->tasks, subject->kind };
+	u32 index;
+
+	vec_clear(&look->tasks);
+	if (!subject->tasks)
+		return;
+	u32 count = subject->tasks->running(mem, subject->state, subject->thread, running,
+					    RUNNING_MAX);
+	for (u32 i = 0; i < count; i++) {
+		if (!has_frame_at(&look->walked, running[i].at, &index))
+			continue;
+		/* where the task begins, for put_callers() */
+		(void)(vec_push(&look->tasks, look->walked.at[index]) &&
+		       subject->tasks->walk(mem, subject->state, running[i].task, true,
+					    add_task_frame, &to));
+		return;
+	}
+}
+
+/* Only of a stack that held: callers of what moved may be another's. */
+static bool put_callers(struct look *look)
+{
+	u32 index;
+
+	if (look->tasks.count < 2 || !has_frame_at(&look->stack, look->tasks.at[0].at, &index))
+		return true;
+	u32 room = index + look->tasks.count;
+	if (!vec_grow(&look->stack, room))
+		return false;
+	memcpy(look->stack.at + index + 1, look->tasks.at + 1,
+	       (look->tasks.count - 1) * sizeof look->tasks.at[0]);
+	look->stack.count = room;
+	return true;
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
 /* STEP_MORE is returned for a stack that is too deep. */
 static enum step walk_stack(struct look *look, const struct look_subject *subject,
 			    struct walk *walk, bool *raises)
 {
 	look_frames *frames = &look->walked;
-	const struct mem *mem = subject->tap ? subject->tap : plan_mem(look->plan);
+	const struct mem *mem = mem_of(look, subject);
 
 	vec_clear(frames);
 	*walk = (struct walk){ 0 };
@@ -193,18 +293,21 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	*result = (struct look_result){ 0 };
 	vec_clear(&look->stack);
 	plan_begin(look->plan, subject->set, subject->still);
-	enum step end = walk_stack(look, subject, &walk, &result->raises);
-	result->generation = plan_head_was_late(look->plan) ? generation_now(look, subject) :
+	enum step end = subject->task ? walk_task(look, subject, &walk, &result->absent) :
+					walk_stack(look, subject, &walk, &result->raises);
+	walk_callers(look, subject);
+	result->generation = subject->task                  ? subject->generation :
+			     plan_head_was_late(look->plan) ? generation_now(look, subject) :
 							      walk.generation;
 	result->carrier = walk.carrier;
 	result->lock = walk.flags & WALK_LOCK;
 	bool held = plan_settle(look->plan) == PLAN_HELD;
-	if (held && end == STEP_DONE)
+	if (held && end == STEP_DONE && !subject->task)
 		held = is_believed(look, subject, &walk);
 	else if (held)
 		held = !is_cut(look, subject, &walk, end);
 	if (held)
-		good = put_held(look, &walk, end, result);
+		good = put_held(look, &walk, end, result) && put_callers(look);
 	else
 		good = put_moving(look, subject, &walk, end, result);
 	result->ran = plan_saw_motion(look->plan);

@@ -19,6 +19,7 @@ struct look {
 	struct calls calls;
 	look_frames walked;
 	look_frames stack; /* the result */
+	look_frames tasks; /* the task that the thread runs, and its callers */
 };
 
 struct look_subject {
@@ -26,7 +27,10 @@ struct look_subject {
 	const void *state;
 	u16 kind; /* FRAME_MANAGED + index */
 	u64 thread;
-	u64 salt; /* of the program: see calls.h */
+	u64 task;       /* that waits: it is looked at, and no thread; 0: none */
+	u64 generation; /* of the ids in a task's stack; a thread's says its own */
+	const struct runtime_tasks *tasks; /* ask what task runs; NULL: do not */
+	u64 salt;                          /* of the program: see calls.h */
 	enum calls_source calls;
 	struct read_set *set;
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
@@ -40,6 +44,7 @@ struct look_result {
 	bool complete; /* whole and proven */
 	bool lock;     /* the thread holds the VM's lock */
 	bool raises;   /* it raises or handles an exception */
+	bool absent;   /* the task runs, or has ended: there is no stack */
 	bool ran;      /* words changed between the copies: it ran while it was read */
 	u64 generation;
 	u64 carrier; /* see struct walk */

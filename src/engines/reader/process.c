@@ -491,6 +491,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 
 	attached_clear(process);
 	threads_clear(process);
+	tasks_clear(&process->tasks);
 	process->incarnation = process->program = incarnation;
 	process->shares_memory = false;
 	process->threads_changed = true;
@@ -507,6 +508,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 void process_free(struct reader_process *process)
 {
 	threads_clear(process);
+	tasks_clear(&process->tasks);
 	attached_clear(process);
 	vec_free(&process->threads);
 	vec_free(&process->attached);

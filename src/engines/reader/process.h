@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "engines/engine.h"
 #include "engines/reader/pause.h"
+#include "engines/reader/tasks.h"
 #include "mem/plan.h"
 #include "runtimes/runtime.h"
 #include "target/target.h"
@@ -81,8 +82,9 @@ struct reader_process {
 	u64 attach_ns, attach_wait_ns;
 	VEC(struct attached *) attached;
 	VEC(struct reader_thread *) threads;
-	u32 rotation;  /* next idle thread to probe */
-	u32 head_turn; /* which of the idle threads have their turn in a bulk look */
+	struct reader_tasks tasks; /* --async */
+	u32 rotation;              /* next idle thread to probe */
+	u32 head_turn;             /* which of the idle threads have their turn in a bulk look */
 	/* account.h */
 	u64 cpu_ns, epoch_ns, swept_ns;
 	u64 rebound_ns; /* of this epoch's CPU time, what account_rebind() has handed on */

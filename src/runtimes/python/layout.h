@@ -10,57 +10,62 @@
 #pragma once
 #include "base/types.h"
 
-#define PYTHON_LAYOUT(X)                                                                          \
-	X(runtime, interpreters) /* head of the list; 3.7+ */                                     \
-	X(runtime, holder)       /* thread that holds the GIL, or NULL; 3.7 to 3.11 */            \
-	X(runtime, collecting)   /* 3.7, 3.8 */                                                   \
-	X(interp, next)                                                                           \
-	X(interp, threads)                                                                        \
-	X(interp, gil)        /* struct _gil_runtime_state *; 3.12+ */                            \
-	X(interp, collecting) /* int: the garbage collector runs; 3.9+ */                         \
-	X(interp, generation) /* of code objects: raised when one dies; 3.14+ */                  \
-	X(interp, version)    /* int: the next that a code object gets; 3.12, 3.13 */             \
-	X(gil, holder)        /* the last one */                                                  \
-	X(gil, locked)        /* int */                                                           \
-	X(thread, next)                                                                           \
-	X(thread, interp)                                                                         \
-	X(thread, frame)     /* the innermost frame, or what leads to it: cframe */               \
-	X(thread, native)    /* pthread_t */                                                      \
-	X(thread, tid)       /* 3.11+ */                                                          \
-	X(thread, base)      /* leads to a frame outside of all others; 3.15 */                   \
-	X(thread, wants)     /* int: the GIL; 3.15 */                                             \
-	X(thread, raising)   /* the exception on its way to a handler, or its type */             \
-	X(thread, handling)  /* what is handled: to 3.6 its type, then the innermost of a list */ \
-	X(handled, previous) /* 3.7+ */                                                           \
-	X(cframe, frame)     /* 3.11, 3.12 */                                                     \
-	X(cframe, previous)  /* 3.11, 3.12 */                                                     \
-	X(frame, previous)                                                                        \
-	X(frame, code)                                                                            \
-	X(frame, pc)     /* the instruction, or an offset to it */                                \
-	X(frame, owner)  /* a byte: who keeps it; 3.11+ */                                        \
-	X(frame, entry)  /* a byte: a C function runs it; 3.11 */                                 \
-	X(frame, locals) /* values of the variables, then the stack of the frame */               \
-	X(frame, tlbc)   /* which copy of the bytecode; free-threaded 3.14+ */                    \
-	X(code, flags)   /* int; to 3.12 */                                                       \
-	X(code, filename)                                                                         \
-	X(code, name)                                                                             \
-	X(code, locals)    /* tuple of names: 3.11+ */                                            \
-	X(code, variables) /* three tuples of names: to 3.10 */                                   \
-	X(code, cells)                                                                            \
-	X(code, free)                                                                             \
-	X(code, qualname) /* 3.11+ */                                                             \
-	X(code, first_line)                                                                       \
-	X(code, lines)                                                                            \
-	X(code, bytecode) /* 3.11+: in the object */                                              \
-	X(code, begin)    /* int: number of the instruction with which it begins; 3.11+ */        \
-	X(code, version)  /* int: no other code object had it before; 3.12+ */                    \
-	X(code, tlbc)     /* copies of the bytecode, one for each thread; free-threaded 3.14+ */  \
-	X(string, length)                                                                         \
-	X(string, hash)                                                                           \
-	X(string, state)                                                                          \
-	X(string, ascii)   /* where the bytes of an ASCII string are */                           \
-	X(string, compact) /* and of others */                                                    \
-	X(bytes, length)                                                                          \
+#define PYTHON_LAYOUT(X)                                                                           \
+	X(runtime, interpreters) /* head of the list; 3.7+ */                                      \
+	X(runtime, holder)       /* thread that holds the GIL, or NULL; 3.7 to 3.11 */             \
+	X(runtime, collecting)   /* 3.7, 3.8 */                                                    \
+	X(interp, next)                                                                            \
+	X(interp, threads)                                                                         \
+	X(interp, gil)        /* struct _gil_runtime_state *; 3.12+ */                             \
+	X(interp, collecting) /* int: the garbage collector runs; 3.9+ */                          \
+	X(interp, generation) /* of code objects: raised when one dies; 3.14+ */                   \
+	X(interp, version)    /* int: the next that a code object gets; 3.12, 3.13 */              \
+	X(interp, modules)    /* the dict sys.modules; 3.7 to 3.13 */                              \
+	X(gil, holder)        /* the last one */                                                   \
+	X(gil, locked)        /* int */                                                            \
+	X(thread, next)                                                                            \
+	X(thread, interp)                                                                          \
+	X(thread, frame)     /* the innermost frame, or what leads to it: cframe */                \
+	X(thread, native)    /* pthread_t */                                                       \
+	X(thread, tid)       /* 3.11+ */                                                           \
+	X(thread, base)      /* leads to a frame outside of all others; 3.15 */                    \
+	X(thread, wants)     /* int: the GIL; 3.15 */                                              \
+	X(thread, raising)   /* the exception on its way to a handler, or its type */              \
+	X(thread, handling)  /* what is handled: to 3.6 its type, then the innermost of a list */  \
+	X(handled, previous) /* 3.7+ */                                                            \
+	X(cframe, frame)     /* 3.11, 3.12 */                                                      \
+	X(cframe, previous)  /* 3.11, 3.12 */                                                      \
+	X(frame, previous)                                                                         \
+	X(frame, code)                                                                             \
+	X(frame, pc)     /* the instruction, or an offset to it */                                 \
+	X(frame, owner)  /* a byte: who keeps it; 3.11+ */                                         \
+	X(frame, entry)  /* a byte: a C function runs it; 3.11 */                                  \
+	X(frame, locals) /* values of the variables, then the stack of the frame */                \
+	X(frame, stack)  /* where that stack begins; 3.10 */                                       \
+	X(frame,                                                                                   \
+	  top) /* and ends: an address, or how many (3.10: int; 3.11 to 3.13: from locals) */      \
+	X(frame, tlbc) /* which copy of the bytecode; free-threaded 3.14+ */                       \
+	X(gen, frame) /* of generators and coroutines: a pointer to 3.10, then the frame itself */ \
+	X(code, flags) /* int; to 3.12 */                                                          \
+	X(code, filename)                                                                          \
+	X(code, name)                                                                              \
+	X(code, locals)    /* tuple of names: 3.11+ */                                             \
+	X(code, variables) /* three tuples of names: to 3.10 */                                    \
+	X(code, cells)                                                                             \
+	X(code, free)                                                                              \
+	X(code, qualname) /* 3.11+ */                                                              \
+	X(code, first_line)                                                                        \
+	X(code, lines)                                                                             \
+	X(code, bytecode) /* 3.11+: in the object */                                               \
+	X(code, begin)    /* int: number of the instruction with which it begins; 3.11+ */         \
+	X(code, version)  /* int: no other code object had it before; 3.12+ */                     \
+	X(code, tlbc)     /* copies of the bytecode, one for each thread; free-threaded 3.14+ */   \
+	X(string, length)                                                                          \
+	X(string, hash)                                                                            \
+	X(string, state)                                                                           \
+	X(string, ascii)   /* where the bytes of an ASCII string are */                            \
+	X(string, compact) /* and of others */                                                     \
+	X(bytes, length)                                                                           \
 	X(bytes, data)
 
 struct python_layout {
@@ -73,6 +78,20 @@ enum python_field {
 #define X(type, member) PYTHON_##type##_##member,
 	PYTHON_LAYOUT(X) PYTHON_FIELD_COUNT,
 #undef X
+};
+
+/* Where asyncio keeps its tasks (tasks.h). All 0: not imported, or not looked for. */
+struct python_tasks {
+	/* of a task, and of a future: */
+	u32 coro, name;
+	u32 waiter;  /* who awaits it, 0: nobody; or a set of them: 3.14+ */
+	u32 is_set;  /* a byte: it is one */
+	u32 is_task; /* a byte */
+	u32 node;    /* its place in a list */
+	/* 3.14+: what runs on a thread, and where lists hang */
+	u32 thread_running, thread_list, interp_list;
+	u64 set;     /* to 3.13: of weak references to all tasks */
+	u64 current; /* and the dict of those that run, by loop */
 };
 
 /* What a walker may ask; never a version. */
@@ -120,6 +139,7 @@ struct python_state {
 	u64 main, gil;    /* the first interpreter, and its GIL; 0: not known */
 	u64 none;         /* address of None; 0: unknown */
 	u64 holder; /* address of the word that says who holds the GIL; 0: ask the interpreter */
+	struct python_tasks tasks;
 	u16 pthread_tid;               /* where struct pthread holds the tid; 0 unknown */
 	u8 string_kind_shift;          /* in string.state */
 	u8 source[PYTHON_FIELD_COUNT]; /* enum python_source of each number of `at` */

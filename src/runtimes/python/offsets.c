@@ -12,6 +12,7 @@ enum {
 	VERSION = 0,
 	IS_FREE_THREADED = 1,
 	NUMBER_MOST = 1 << 20,
+	GEN_FRAME = 56,      /* behind the head of a generator */
 	STRING_HASH = 8,     /* behind the length */
 	STRING_COMPACT = 16, /* a PyCompactUnicodeObject has two words more than a PyASCIIObject */
 };
@@ -37,6 +38,7 @@ static const struct table_row rows[] = {
 		[PYTHON_thread_native] = 23, [PYTHON_thread_tid] = 24,
 		[PYTHON_frame_previous] = 28, [PYTHON_frame_code] = 29, [PYTHON_frame_pc] = 30,
 		[PYTHON_frame_owner] = 32,
+		[PYTHON_interp_modules] = 10,
 		[PYTHON_frame_locals] = 31, [PYTHON_code_locals] = 40,
 		[PYTHON_code_filename] = 34, [PYTHON_code_name] = 35, [PYTHON_code_qualname] = 36,
 		[PYTHON_code_lines] = 37, [PYTHON_code_first_line] = 38, [PYTHON_code_bytecode] = 42,
@@ -52,7 +54,8 @@ static const struct table_row rows[] = {
 		[PYTHON_thread_native] = 26, [PYTHON_thread_tid] = 27,
 		[PYTHON_frame_previous] = 31, [PYTHON_frame_code] = 32, [PYTHON_frame_pc] = 33,
 		[PYTHON_frame_owner] = 35, [PYTHON_frame_tlbc] = 37,
-		[PYTHON_frame_locals] = 34, [PYTHON_code_locals] = 45,
+		[PYTHON_frame_locals] = 34, [PYTHON_frame_top] = 36, [PYTHON_gen_frame] = 84,
+		[PYTHON_code_locals] = 45,
 		[PYTHON_code_filename] = 39, [PYTHON_code_name] = 40, [PYTHON_code_qualname] = 41,
 		[PYTHON_code_lines] = 42, [PYTHON_code_first_line] = 43, [PYTHON_code_bytecode] = 47,
 		[PYTHON_code_tlbc] = 48,
@@ -68,7 +71,8 @@ static const struct table_row rows[] = {
 		[PYTHON_thread_wants] = 34, [PYTHON_thread_raising] = 35,
 		[PYTHON_frame_previous] = 39, [PYTHON_frame_code] = 40, [PYTHON_frame_pc] = 41,
 		[PYTHON_frame_owner] = 43, [PYTHON_frame_tlbc] = 45,
-		[PYTHON_frame_locals] = 42, [PYTHON_code_locals] = 53,
+		[PYTHON_frame_locals] = 42, [PYTHON_frame_top] = 44, [PYTHON_gen_frame] = 100,
+		[PYTHON_code_locals] = 53,
 		[PYTHON_code_filename] = 47, [PYTHON_code_name] = 48, [PYTHON_code_qualname] = 49,
 		[PYTHON_code_lines] = 50, [PYTHON_code_first_line] = 51, [PYTHON_code_bytecode] = 55,
 		[PYTHON_code_tlbc] = 56,
@@ -162,6 +166,11 @@ bool python_offsets_read(const struct mem *mem, u64 runtime, struct python_state
 		set(state, PYTHON_string_compact, state->at.string_ascii + STRING_COMPACT);
 	if (row->interp_version && !(state->facts & PYTHON_FREE_THREADED))
 		set(state, PYTHON_interp_version, row->interp_version);
+	/* 3.13: behind seven words and the head of a generator, and in front of the frame's first value. */
+	if (!row->at[PYTHON_gen_frame])
+		set(state, PYTHON_gen_frame, state->at.bytes_length + GEN_FRAME);
+	if (!row->at[PYTHON_frame_top])
+		set(state, PYTHON_frame_top, state->at.frame_locals - 8);
 	/* co_version is in front of co_localsplusnames. */
 	set(state, PYTHON_code_version, state->at.code_locals - 4);
 	if (!row->at[PYTHON_thread_raising])

@@ -6,11 +6,14 @@
  *	discover.c   where the interpreters hang
  *	names.c      labels and paths                      lines.c      positions
  *	strings.c    str and bytes
- *	locals.c     variables                             values.c     objects as repr() shows them */
+ *	locals.c     variables                             values.c     objects as repr() shows them
+ *	tasks.c      asyncio: what waits where             find_tasks.c where they are listed
+ *	containers.c dict and set                          types.c      names of types */
 #include "runtimes/python/discover.h"
 #include "runtimes/python/locals.h"
 #include "runtimes/python/names.h"
 #include "runtimes/python/step.h"
+#include "runtimes/python/tasks.h"
 #include "runtimes/python/versions.h"
 #include "runtimes/runtime.h"
 #include "target/pthread_tid.h"
@@ -216,5 +219,6 @@ const struct runtime python_runtime = {
 	.is_lock = is_lock,
 	.locals = python_add_locals,
 	.raises = raises,
+	.tasks = &python_runtime_tasks,
 	.describe = python_describe,
 };

@@ -11,6 +11,7 @@
 #include "runtimes/python/names.h"
 #include "runtimes/python/offsets.h"
 #include "runtimes/python/step.h"
+#include "runtimes/python/tasks.h"
 #include "runtimes/python/values.h"
 #include "runtimes/python/versions.h"
 
@@ -64,6 +65,56 @@ static bool noise_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum
 	return true;
 }
 
+static bool count_frame(void *count, const struct frame *frame)
+{
+	assert_true(frame->id || frame->pos == FRAME_POS_TASK);
+	return ++*(u32 *)count < 100000;
+}
+
+/* As if a process had said where its tasks are: lists of nodes, and a set. */
+static void ask_for_tasks(struct noise *noise, struct python_state python)
+{
+	const struct runtime_tasks *tasks = &python_runtime_tasks;
+	struct frame_name name = { 0 };
+
+	for (u32 way = 0; way < 2; way++) {
+		struct task_cursor cursor = { 0 };
+		struct running_task running[8];
+		struct vm_task listed[64];
+		u32 frames = 0;
+		python.tasks = (struct python_tasks){
+			.coro = 112, .name = 120, .set = 0x9000, .current = 0xa000
+		};
+		if (way)
+			python.tasks = (struct python_tasks){ .coro = 112,
+							      .name = 120,
+							      .waiter = 128,
+							      .is_set = 137,
+							      .is_task = 136,
+							      .node = 144,
+							      .thread_running = 872,
+							      .thread_list = 880,
+							      .interp_list = 10880 };
+		for (u32 i = 0; i < 8 && !cursor.done; i++) {
+			u32 count = tasks->list(&noise->mem, &python, &cursor, listed,
+						COUNT_OF(listed));
+			assert_true(count <= COUNT_OF(listed));
+			for (u32 k = 0; k < count; k++)
+				(void)tasks->walk(&noise->mem, &python, listed[k].task, false,
+						  count_frame, &frames);
+		}
+		assert_true(tasks->running(&noise->mem, &python, 0x3000, running, 8) <= 8);
+		for (u64 task = 0x10000; task < 0x10400; task += 64) {
+			struct frame frame = { .id = task, .pos = FRAME_POS_TASK };
+			(void)tasks->walk(&noise->mem, &python, task, task & 64, count_frame,
+					  &frames);
+			str_clear(&name.label);
+			(void)python_name_task(&noise->mem, &python, &frame, &name);
+		}
+	}
+	str_free(&name.label);
+}
+
 static void ask_everything(struct noise *noise, const struct python_state *state)
 {
 	const struct mem *mem = &noise->mem;
@@ -113,6 +164,7 @@ static void nothing_is_believed(void **state)
 			assert_true(python_versions_find(&python));
 			python.interpreters = 0x2000 + seed * 8;
 			ask_everything(&noise, &python);
+			ask_for_tasks(&noise, python);
 		}
 }
 
@@ -135,6 +187,7 @@ static void nothing_is_believed_of_newer_ones(void **state)
 			python.at.thread_base = minor == 15 ? 80 : 0;
 			python.interpreters = 0x2000 + seed * 8;
 			ask_everything(&noise, &python);
+			ask_for_tasks(&noise, python);
 		}
 }
 

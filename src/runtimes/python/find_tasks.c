@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * find_tasks.c - two ways to asyncio's tasks.
+ *
+ *	3.14 on   the section .AsyncioDebug, of _asyncio.so or of an interpreter that has it built in: thirteen
+ *	          numbers (struct _Py_AsyncioModuleDebugOffsets)
+ *	to 3.13   sys.modules -> asyncio.tasks -> _scheduled_tasks (3.12 on) or _all_tasks: a WeakSet -> its set.
+ *	          What a task looks like is learned from one: a coroutine is in it, its name behind that
+ *
+ * Both stay where they are as long as the process lives. */
+#include "runtimes/python/find_tasks.h"
+
+#include "elf/image.h"
+#include "runtimes/python/containers.h"
+#include "runtimes/python/step.h"
+#include "runtimes/python/types.h"
+#include "target/target.h"
+
+#include <string.h>
+
+enum {
+	SECTION_WORDS = 13,
+	NUMBER_MOST = 1 << 20,
+	/* A WeakSet keeps its dict, or the values of its attributes, in or in front of itself. */
+	ATTRIBUTES_BEFORE = 4,
+	ATTRIBUTES_BEHIND = 10,
+	VALUES = 4,
+	MEMBERS = 16,
+	TASK_WORDS = 40,
+	NAMES_MINOR = 8, /* tasks have names from 3.8 on */
+};
+
+/* ---- 3.14 on ------------------------------------------------------------------------------- */
+
+/* In the order of the section. */
+enum {
+	TASK_SIZE,
+	TASK_NAME,
+	TASK_WAITER,
+	TASK_IS_TASK,
+	TASK_IS_SET,
+	TASK_CORO,
+	TASK_NODE,
+	INTERP_SIZE,
+	INTERP_LIST,
+	THREAD_SIZE,
+	THREAD_LOOP,
+	THREAD_TASK,
+	THREAD_LIST,
+};
+
+static bool read_section(const struct target *target, u64 addr, struct python_tasks *tasks)
+{
+	u64 words[SECTION_WORDS];
+
+	if (!mem_peek(&target->mem.mem, addr, words, sizeof words))
+		return false;
+	for (u32 i = 0; i < SECTION_WORDS; i++)
+		if (!words[i] || words[i] > NUMBER_MOST)
+			return false;
+	*tasks = (struct python_tasks){
+		.coro = (u32)words[TASK_CORO],
+		.name = (u32)words[TASK_NAME],
+		.waiter = (u32)words[TASK_WAITER],
+		.is_set = (u32)words[TASK_IS_SET],
+		.is_task = (u32)words[TASK_IS_TASK],
+		.node = (u32)words[TASK_NODE],
+		.thread_running = (u32)words[THREAD_TASK],
+		.thread_list = (u32)words[THREAD_LIST],
+		.interp_list = (u32)words[INTERP_LIST],
+	};
+	return true;
+}
+
+static bool find_section(const struct target *target, struct python_tasks *tasks)
+{
+	bool found = false;
+
+	for (u32 i = 0; i < target->maps.all.count && !found; i++) {
+		const struct mapping *mapping = &target->maps.all.at[i];
+		struct image_section section;
+		u64 bias;
+		if (!mapping->executable || !mapping->inode)
+			continue;
+		struct image *image = target_open_image(target, mapping, NULL);
+		if (!image)
+			continue;
+		found = image_section_named(image, ".AsyncioDebug", &section) && section.address &&
+			target_load_bias(target, mapping, image, &bias) &&
+			read_section(target, bias + section.address, tasks);
+		image_close(image);
+	}
+	return found;
+}
+
+/* ---- to 3.13 ------------------------------------------------------------------------------- */
+
+struct place {
+	const struct mem *mem;
+	const struct python_state *state;
+};
+
+static bool is_a(const struct place *place, u64 object, const char *type)
+{
+	return python_is_of_type(place->mem, place->state, object, type);
+}
+
+/* The dict of a module's names, by way of sys.modules. */
+static bool find_module(const struct place *place, const char *name, u64 *dict)
+{
+	const struct python_layout *at = &place->state->at;
+	u64 interp, modules, module;
+
+	return at->interp_modules && mem_peek(place->mem, place->state->interpreters, &interp, 8) &&
+	       python_address_ok(interp) &&
+	       mem_peek(place->mem, interp + at->interp_modules, &modules, 8) &&
+	       python_find_item(place->mem, place->state, modules, name, &module) &&
+	       is_a(place, module, "module") &&
+	       mem_peek(place->mem, module + at->bytes_length, dict, 8);
+}
+
+/* The first set among the values at `addr`. */
+static bool set_among(const struct place *place, u64 addr, u32 count, u64 *set)
+{
+	u64 value;
+
+	for (u32 i = 0; i < count; i++)
+		if (mem_peek(place->mem, addr + 8ull * i, &value, 8) && is_a(place, value, "set")) {
+			*set = value;
+			return true;
+		}
+	return false;
+}
+
+/* The attribute `data` of a WeakSet: the first that it is given.  It is in a dict, or in an array (to which
+ * 3.12 points one byte low), or in the object itself (3.13). */
+static bool set_of(const struct place *place, u64 weakset, u64 *set)
+{
+	u32 head = place->state->at.bytes_length;
+	u64 words[ATTRIBUTES_BEHIND];
+
+	for (s32 i = 1; i <= ATTRIBUTES_BEFORE; i++) {
+		u64 word;
+		if (!mem_peek(place->mem, weakset - 8ull * (u32)i, &word, 8))
+			continue;
+		word += word & 1;
+		if (is_a(place, word, "dict") ?
+			    python_find_item(place->mem, place->state, word, "data", set) :
+			    python_address_ok(word) && set_among(place, word, VALUES, set))
+			return true;
+	}
+	if (!mem_peek(place->mem, weakset + head - 8, words, sizeof words))
+		return false;
+	for (u32 i = 1; i < ATTRIBUTES_BEHIND; i++)
+		if (is_a(place, words[i], "dict") &&
+		    python_find_item(place->mem, place->state, words[i], "data", set))
+			return true;
+	return set_among(place, weakset + head, ATTRIBUTES_BEHIND, set);
+}
+
+/* Where a task keeps its coroutine, learned from tasks that have one. */
+static bool learn_task(const struct place *place, u64 set, struct python_tasks *tasks)
+{
+	u64 members[MEMBERS], words[TASK_WORDS], task;
+	u32 head = place->state->at.bytes_length, slot = 0;
+	u32 count = python_set_members(place->mem, place->state, set, &slot, members, MEMBERS);
+
+	for (u32 i = 0; i < count; i++) {
+		if (!is_a(place, members[i], "weakref") &&
+		    !is_a(place, members[i], "weakref.ReferenceType"))
+			continue;
+		if (!mem_peek(place->mem, members[i] + head, &task, 8) ||
+		    !python_address_ok(task) || !mem_peek(place->mem, task, words, sizeof words))
+			continue;
+		for (u32 w = head / 8; w + 1 < TASK_WORDS; w++) {
+			if (!python_generator_of(place->mem, place->state, words[w]))
+				continue;
+			bool has_name = (place->state->version >> 16 & 0xff) >= NAMES_MINOR;
+			tasks->coro = 8 * w;
+			tasks->name = has_name ? 8 * w + 8 : 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_set(const struct place *place, struct python_tasks *tasks)
+{
+	u64 module, weakset, set, current;
+
+	if (!find_module(place, "asyncio.tasks", &module) ||
+	    (!python_find_item(place->mem, place->state, module, "_scheduled_tasks", &weakset) &&
+	     !python_find_item(place->mem, place->state, module, "_all_tasks", &weakset)) ||
+	    !set_of(place, weakset, &set) || !learn_task(place, set, tasks))
+		return false;
+	tasks->set = set;
+	if (python_find_item(place->mem, place->state, module, "_current_tasks", &current) &&
+	    is_a(place, current, "dict"))
+		tasks->current = current;
+	return true;
+}
+
+bool python_find_tasks(const struct target *target, void *state_)
+{
+	struct python_state *state = state_;
+	struct python_tasks tasks = { 0 };
+	struct place place = { &target->mem.mem, state };
+
+	if (state->tasks.coro)
+		return true;
+	if (!state->at.gen_frame)
+		return false;
+	if (!(state->facts & PYTHON_CODE_IS_TAGGED ? find_section(target, &tasks) :
+						     find_set(&place, &tasks)))
+		return false;
+	state->tasks = tasks;
+	return true;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * tasks.c - a task, and the coroutines that wait in it.
+ *
+ *	task -> coroutine -> its frame -> on top of its stack, what it awaits: a coroutine -> its frame -> ...
+ *	  |
+ *	  awaited by (3.14 on) -> a future or a task, or a set of them -> ...
+ *
+ * Where tasks are listed is found by find_tasks.c.  The outermost coroutine is met first, and a stack begins
+ * with the innermost: so what a task awaits is collected, and given out backwards. */
+#include "runtimes/python/tasks.h"
+
+#include "runtimes/python/containers.h"
+#include "runtimes/python/find_tasks.h"
+#include "runtimes/python/step.h"
+#include "runtimes/python/strings.h"
+#include "runtimes/python/types.h"
+#include "runtimes/python/values.h"
+
+enum {
+	COROUTINES_MAX = 512, /* of one task, one awaiting the next */
+	WAITERS_MAX = 64,     /* tasks, one awaiting the next */
+	WAITERS_SHOWN = 1,    /* of those that await one: a stack has one caller */
+	STACK_TOPS = 2,       /* 3.15 has an index above what is awaited */
+	SET_CHUNK = 8,
+	LOOPS_MAX = 64, /* that run at a time */
+	NAME_BYTES = 64,
+	TOP_IS_COUNT_FIRST = 11, /* minor versions whose frames count the values on their stack */
+	TOP_IS_COUNT_LAST = 13,
+};
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+static bool is_task(const struct mem *mem, const struct python_state *state, u64 object)
+{
+	u64 coro;
+
+	return python_address_ok(object) && mem_peek(mem, object + state->tasks.coro, &coro, 8) &&
+	       python_address_ok(coro) && python_generator_of(mem, state, coro) != 0;
+}
+
+/* One of those that wait for it, a task or a future; 0: nobody. */
+static u64 waiter_of(const struct mem *mem, const struct python_state *state, u64 future)
+{
+	u64 waiter, members[WAITERS_SHOWN];
+	u32 place = 0;
+	u8 is_set;
+
+	if (!state->tasks.waiter || !mem_read(mem, future + state->tasks.waiter, &waiter, 8) ||
+	    !waiter || !mem_read(mem, future + state->tasks.is_set, &is_set, 1))
+		return 0;
+	if (is_set && !python_set_members(mem, state, waiter, &place, members, WAITERS_SHOWN))
+		return 0;
+	if (is_set)
+		waiter = members[0];
+	return python_address_ok(waiter) ? waiter : 0;
+}
+
+/* The task that waits for it, through futures such as gather() has. */
+static u64 waiting_task(const struct mem *mem, const struct python_state *state, u64 future)
+{
+	u8 is_one;
+
+	for (u32 i = 0; i < WAITERS_MAX; i++) {
+		future = waiter_of(mem, state, future);
+		if (!future || !mem_read(mem, future + state->tasks.is_task, &is_one, 1))
+			return 0;
+		if (is_one)
+			return future;
+	}
+	return 0;
+}
+
+static bool begin_list(const struct mem *mem, const struct python_state *state,
+		       struct task_cursor *cursor)
+{
+	struct vm_thread vm;
+	u64 interp = 0;
+
+	if (!cursor->threads_done) {
+		if (python_next_thread(mem, state, &cursor->where, &vm) == STEP_MORE) {
+			cursor->thread = vm.thread;
+			cursor->head = vm.thread + state->tasks.thread_list;
+			cursor->node = cursor->head;
+			return true;
+		}
+		cursor->threads_done = true;
+		cursor->where = cursor->thread = 0;
+	}
+	/* What threads that have ended left behind hangs on the interpreter. */
+	bool more = cursor->where ?
+			    mem_peek(mem, cursor->where + state->at.interp_next, &interp, 8) :
+			    mem_peek(mem, state->interpreters, &interp, 8);
+	if (!more || !python_address_ok(interp))
+		return false;
+	cursor->where = interp;
+	cursor->head = interp + state->tasks.interp_list;
+	cursor->node = cursor->head;
+	return true;
+}
+
+/* 3.14 on: lists of nodes, each in a task. One that has gone leads nowhere that leads back. */
+static u32 list_nodes(const struct mem *mem, const struct python_state *state,
+		      struct task_cursor *cursor, struct vm_task *out, u32 room)
+{
+	u64 next, back;
+	u32 count = 0;
+
+	while (count < room) {
+		if (!cursor->head && !begin_list(mem, state, cursor)) {
+			cursor->done = true;
+			break;
+		}
+		if (!mem_peek(mem, cursor->node, &next, 8) || !python_address_ok(next) ||
+		    next == cursor->head || !mem_peek(mem, next + 8, &back, 8) ||
+		    back != cursor->node || ++cursor->seen > TASKS_MAX) {
+			cursor->head = 0;
+			continue;
+		}
+		cursor->node = next;
+		out[count++] = (struct vm_task){ .task = next - state->tasks.node,
+						 .thread = cursor->thread };
+	}
+	return count;
+}
+
+/* To 3.13: a set of weak references, whose object is their first word. */
+static u32 list_references(const struct mem *mem, const struct python_state *state,
+			   struct task_cursor *cursor, struct vm_task *out, u32 room)
+{
+	u64 members[SET_CHUNK], object;
+	u32 count = 0, place = (u32)cursor->where, found = SET_CHUNK;
+
+	/* a part of the table that is empty is enough for one call */
+	while (count + SET_CHUNK <= room && !cursor->done && found) {
+		found = python_set_members(mem, state, state->tasks.set, &place, members,
+					   SET_CHUNK);
+		cursor->where = place;
+		cursor->seen += found;
+		cursor->done = place == PYTHON_SET_END || cursor->seen > TASKS_MAX;
+		for (u32 i = 0; i < found; i++)
+			if (python_address_ok(members[i]) &&
+			    mem_peek(mem, members[i] + state->at.bytes_length, &object, 8) &&
+			    is_task(mem, state, object))
+				out[count++] = (struct vm_task){ .task = object };
+	}
+	return count;
+}
+
+static u32 list(const struct mem *mem, const void *state_, struct task_cursor *cursor,
+		struct vm_task *out, u32 room)
+{
+	const struct python_state *state = state_;
+	u32 count = (state->tasks.node ? list_nodes : list_references)(mem, state, cursor, out,
+								       room);
+
+	for (u32 i = 0; i < count; i++)
+		out[i].waiter = waiting_task(mem, state, out[i].task);
+	return count;
+}
+
+/* ---- coroutines ---------------------------------------------------------------------------- */
+
+/* The frame of a generator or coroutine; 0: it has none, or none any more. */
+static u64 frame_of(const struct mem *mem, const struct python_state *state, u64 generator)
+{
+	u64 frame = generator + state->at.gen_frame;
+
+	if ((state->facts & PYTHON_FRAME_IS_OBJECT) &&
+	    (!mem_read(mem, frame, &frame, 8) || !python_address_ok(frame)))
+		return 0;
+	return frame;
+}
+
+/* Where its stack of values ends. */
+static bool stack_top(const struct mem *mem, const struct python_state *state, u64 frame, u64 *top)
+{
+	const struct python_layout *at = &state->at;
+	u32 minor = state->version >> 16 & 0xff;
+	s32 count;
+
+	if (at->frame_stack) {
+		if (!mem_read(mem, frame + at->frame_stack, top, 8) ||
+		    !mem_read(mem, frame + at->frame_top, &count, 4) || count <= 0)
+			return false;
+		*top += 8ull * (u32)count;
+	} else if (minor >= TOP_IS_COUNT_FIRST && minor <= TOP_IS_COUNT_LAST) {
+		if (!mem_read(mem, frame + at->frame_top, &count, 4) || count <= 0)
+			return false;
+		*top = frame + at->frame_locals + 8ull * (u32)count;
+	} else if (!mem_read(mem, frame + at->frame_top, top, 8)) {
+		return false;
+	}
+	return python_address_ok(*top);
+}
+
+/* The coroutine that the one with this frame awaits; 0: it awaits something else. */
+static u64 awaited_by(const struct mem *mem, const struct python_state *state, u64 frame)
+{
+	u64 top, value;
+
+	if (!stack_top(mem, state, frame, &top))
+		return 0;
+	for (u32 i = 1; i <= STACK_TOPS; i++) {
+		if (!mem_read(mem, top - 8 * i, &value, 8))
+			return 0;
+		value = python_untagged(state, value);
+		if (python_address_ok(value))
+			return python_generator_of(mem, state, value);
+	}
+	return 0;
+}
+
+struct sink {
+	task_frame_fn *fn;
+	void *arg;
+};
+
+/* Whose caller is known runs, or is what something that runs awaits. */
+static enum task_walk walk_coroutines(const struct mem *mem, const struct python_state *state,
+				      u64 generator, const struct sink *sink)
+{
+	struct frame frames[COROUTINES_MAX];
+	u32 count = 0;
+
+	for (; generator && count < COROUTINES_MAX; count++) {
+		struct python_frame frame;
+		u64 addr = frame_of(mem, state, generator);
+		frames[count] = (struct frame){ .at = addr };
+		if (!addr || !python_read_frame(mem, state, addr, false, &frame) ||
+		    !python_address_ok(frame.code))
+			break;
+		if (frame.previous && !count)
+			return TASK_RUNS;
+		if (!python_own_pc(mem, state, &frame) ||
+		    !python_identity(mem, state, frame.code, &frames[count].owner))
+			break;
+		frames[count].id = frame.code;
+		frames[count].pos = (u32)frame.pc;
+		generator = awaited_by(mem, state, addr);
+	}
+	for (u32 i = count; i-- > 0;)
+		if (!sink->fn(sink->arg, &frames[i]))
+			return TASK_FAULT;
+	return count == COROUTINES_MAX ? TASK_TRUNCATED : count ? TASK_WAITS : TASK_GONE;
+}
+
+static bool coroutine_of(const struct mem *mem, const struct python_state *state, u64 task,
+			 u64 *out)
+{
+	u64 coro;
+
+	if (!mem_read(mem, task + state->tasks.coro, &coro, 8) || !python_address_ok(coro))
+		return false;
+	*out = python_generator_of(mem, state, coro);
+	return *out != 0;
+}
+
+/* What a task is called can change, and its address be another's: both are part of what its frame is. */
+static u64 identity_of(const struct mem *mem, const struct python_state *state, u64 task)
+{
+	u64 name = 0, hash = 0xcbf29ce484222325ull;
+	u8 bytes[NAME_BYTES];
+
+	if (!state->tasks.name || !mem_read(mem, task + state->tasks.name, &name, 8) ||
+	    !python_address_ok(name) || !mem_read(mem, name, bytes, sizeof bytes))
+		return name;
+	/* The reference count says nothing. */
+	for (u32 i = state->at.bytes_length; i < sizeof bytes; i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3ull;
+	return name ^ hash;
+}
+
+static struct frame frame_of_task(const struct mem *mem, const struct python_state *state, u64 task)
+{
+	return (struct frame){ .id = task,
+			       .at = task,
+			       .owner = identity_of(mem, state, task),
+			       .pos = FRAME_POS_TASK,
+			       .flags = FRAME_C };
+}
+
+static enum task_walk walk(const struct mem *mem, const void *state_, u64 task, bool is_running,
+			   task_frame_fn *fn, void *arg)
+{
+	const struct python_state *state = state_;
+	struct sink sink = { fn, arg };
+	enum task_walk result = TASK_WAITS;
+
+	for (u32 i = 0; i < WAITERS_MAX && task; i++) {
+		u64 generator;
+		if (i || !is_running) {
+			enum task_walk one = coroutine_of(mem, state, task, &generator) ?
+						     walk_coroutines(mem, state, generator, &sink) :
+						     TASK_GONE;
+			if (!i && one != TASK_WAITS && one != TASK_TRUNCATED)
+				return one;
+			result = one == TASK_WAITS ? result : one;
+		}
+		struct frame own = frame_of_task(mem, state, task);
+		if (!fn(arg, &own))
+			return TASK_FAULT;
+		task = waiting_task(mem, state, task);
+	}
+	return task ? TASK_TRUNCATED : result;
+}
+
+/* ---- what runs ----------------------------------------------------------------------------- */
+
+struct running {
+	const struct mem *mem;
+	const struct python_state *state;
+	struct running_task *out;
+	u32 count, room, loops;
+};
+
+static bool add_running(void *arg, u64 loop, u64 task)
+{
+	struct running *running = arg;
+	u64 generator;
+
+	(void)loop;
+	if (running->count < running->room && python_address_ok(task) &&
+	    coroutine_of(running->mem, running->state, task, &generator))
+		running->out[running->count++] = (struct running_task){
+			task, frame_of(running->mem, running->state, generator)
+		};
+	return running->count == running->room || ++running->loops == LOOPS_MAX;
+}
+
+static u32 running(const struct mem *mem, const void *state_, u64 thread, struct running_task *out,
+		   u32 room)
+{
+	const struct python_state *state = state_;
+	struct running running = { mem, state, out, 0, room, 0 };
+	u64 task;
+
+	if (state->tasks.current)
+		python_each_item(mem, state, state->tasks.current, add_running, &running);
+	else if (state->tasks.thread_running &&
+		 mem_read(mem, thread + state->tasks.thread_running, &task, 8) && task)
+		add_running(&running, 0, task);
+	return running.count;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+/* Names that nobody has asked for are numbers yet (3.12 on). */
+static bool read_name(const struct mem *mem, const struct python_state *state, u64 name,
+		      struct str *out)
+{
+	if (!python_is_of_type(mem, state, name, "int"))
+		return python_read_string(mem, state, name, out);
+	str_add_text(out, "Task-");
+	python_add_value(mem, state, name, out);
+	return true;
+}
+
+bool python_name_task(const struct mem *mem, const struct python_state *state,
+		      const struct frame *frame, struct frame_name *out)
+{
+	u64 name;
+
+	out->flags = FRAME_C;
+	if (!state->tasks.name) {
+		str_add_text(&out->label, "Task");
+		return true;
+	}
+	return mem_read(mem, frame->id + state->tasks.name, &name, 8) &&
+	       read_name(mem, state, name, &out->label) &&
+	       identity_of(mem, state, frame->id) == frame->owner && !out->label.bad;
+}
+
+const struct runtime_tasks python_runtime_tasks = {
+	.find = python_find_tasks,
+	.list = list,
+	.walk = walk,
+	.running = running,
+};
