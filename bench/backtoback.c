@@ -8,7 +8,7 @@
  * and nothing else: what no sampler that reads these bytes can do without.  -v lists the ranges of the last
  * plan on standard error.  Prints
  *	samples N complete N moving N frames N ranges N unplanned N cpu_ns N
- * where frames is the depth of the last complete stack, and ranges those of the last read.  `strace -c` of it counts the system
+ * where frames is the depth of the last complete stack, and ranges the mean of a look.  `strace -c` of it counts the system
  * calls of a sample: nothing else is called in the loop. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ struct way {
 
 struct tally {
 	u64 complete, moving;
-	u32 frames, ranges;
+	u64 ranges;
+	u32 frames;
 };
 
 static struct reader_thread *find_thread(const struct reader_process *process, u32 tid)
@@ -43,13 +44,14 @@ static bool look_once(struct look *look, struct reader_thread *thread, struct ta
 					.state = thread->attached->state,
 					.kind = thread->attached->kind,
 					.thread = thread->thread,
-					.set = &thread->set };
+					.set = &thread->set,
+					.memory = &thread->memory };
 	struct look_result result;
 	u64 ranges = plan_stats(look->plan)->ranges;
 
 	if (!look_at(look, &subject, &result))
 		return false;
-	tally->ranges = (u32)(plan_stats(look->plan)->ranges - ranges);
+	tally->ranges += plan_stats(look->plan)->ranges - ranges;
 	tally->complete += result.complete;
 	tally->moving += (result.flags & SAMPLE_MOVING) != 0;
 	if (result.complete)
@@ -91,9 +93,9 @@ static bool run(struct look *look, struct reader_thread *thread, u64 count, cons
 			return false;
 	}
 	cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	printf("samples %llu complete %llu moving %llu frames %u ranges %u unplanned %llu cpu_ns %llu\n",
+	printf("samples %llu complete %llu moving %llu frames %u ranges %.1f unplanned %llu cpu_ns %llu\n",
 	       (unsigned long long)count, (unsigned long long)tally.complete,
-	       (unsigned long long)tally.moving, tally.frames, tally.ranges,
+	       (unsigned long long)tally.moving, tally.frames, (double)tally.ranges / (double)count,
 	       (unsigned long long)plan_stats(look->plan)->unplanned, (unsigned long long)cpu);
 	if (way->lists)
 		list_ranges(&thread->set);

@@ -25,6 +25,7 @@ enum {
 	LATE_PAGES_MAX = 8192, /* 32 MiB: a VM stack of 100,000 frames */
 	LATE_HEADS_MAX = 16,
 	LATE_HEAD_MAX = 64,
+	AGAIN_MAX = 256, /* bytes that are compared at a time */
 };
 
 struct logged {
@@ -71,6 +72,9 @@ struct plan {
 	bool in_body;
 	bool conflict;
 	bool motion;
+	bool leaf_done;
+	bool repeated;        /* what lies behind the leaf is what it was, and was not read */
+	repeat_pieces behind; /* what was read there */
 	VEC(struct logged) log;
 	VEC(struct late_page) late_pages;
 	struct table late_table;
@@ -242,6 +246,8 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->set = set;
 	plan->still = still;
 	plan->in_body = plan->conflict = plan->motion = plan->steady = false;
+	plan->leaf_done = plan->repeated = false;
+	vec_clear(&plan->behind);
 	plan->last_hit = plan->last_once = plan->reads = 0;
 	vec_clear(&plan->log);
 	vec_clear(&plan->late_pages);
@@ -391,6 +397,18 @@ static bool late_head_read(struct plan *plan, enum plan_part part, u64 addr, u8 
 	return true;
 }
 
+/* What the callers' steps take. */
+static void note_taken(struct plan *plan, const struct plan_range *range, u64 addr, u32 len)
+{
+	struct repeat_piece piece = { .addr = addr,
+				      .part = range->part,
+				      .offset = range->offset + (u32)(addr - range->addr),
+				      .len = len };
+
+	if (plan->leaf_done && !vec_push(&plan->behind, piece))
+		plan->leaf_done = false; /* out of memory: it is walked each time */
+}
+
 static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *dst, u32 len,
 		      enum mem_hold hold)
 {
@@ -405,6 +423,7 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 		if (range->low > range->high)
 			range->first = plan->reads;
 		range_touch(&range->low, &range->high, addr, len);
+		note_taken(plan, range, addr, len);
 		memcpy(dst, planned_bytes(plan, range, addr, len, hold), len);
 		return true;
 	}
@@ -431,6 +450,62 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 	return true;
 }
 
+/* ---- what need not be walked ------------------------------------------------------------- */
+
+static const u8 *bytes_of(const struct plan *plan, const struct repeat_piece *piece)
+{
+	return (piece->part == PLAN_ONCE ? plan->once.bytes : plan->body[0].bytes) + piece->offset;
+}
+
+static const u8 *proven_bytes(const struct plan *plan, const struct repeat_piece *piece)
+{
+	const struct read_set *set = plan->set;
+	size_t body = plan->head_size, once = body + set->part_bytes[PLAN_BODY];
+
+	return set->proven + (piece->part == PLAN_ONCE ? once : body) + piece->offset;
+}
+
+static bool piece_is_same(const struct plan *plan, const struct repeat_piece *piece)
+{
+	const u8 *bytes = bytes_of(plan, piece);
+
+	if (memcmp(bytes, proven_bytes(plan, piece), piece->len) != 0)
+		return false;
+	return piece->part == PLAN_ONCE || plan->still || plan->steady ||
+	       !memcmp(bytes, plan->body[1].bytes + piece->offset, piece->len);
+}
+
+/* As if it had been read: should a second copy follow, it must have it, too. */
+static bool log_piece(struct plan *plan, const struct repeat_piece *piece)
+{
+	for (u32 done = 0, part; piece->part == PLAN_BODY && done < piece->len; done += part) {
+		part = piece->len - done < AGAIN_MAX ? piece->len - done : AGAIN_MAX;
+		if (!vec_push(&plan->log, (struct logged){ piece->addr + done, part, PLAN_BODY }))
+			return false;
+	}
+	return true;
+}
+
+bool plan_leaf_done(struct plan *plan, bool ask)
+{
+	const struct read_set *set = plan->set;
+	u32 logged = plan->log.count;
+
+	plan->leaf_done = true;
+	if (!ask || !plan->fetched || !set->behind.count ||
+	    set->behind_layout != set->layout_whole || set->proven_layout != set->layout_whole)
+		return false;
+	for (u32 i = 0; i < set->behind.count; i++)
+		if (!piece_is_same(plan, &set->behind.at[i]))
+			return false;
+	plan->repeated = true;
+	for (u32 i = 0; i < set->behind.count && plan->repeated; i++)
+		plan->repeated = log_piece(plan, &set->behind.at[i]);
+	if (!plan->repeated)
+		plan->log.count = logged;
+	return plan->repeated;
+}
+
 /* ---- learning ---------------------------------------------------------------------------- */
 
 static bool was_late(const struct plan *plan)
@@ -455,6 +530,20 @@ static void learn_late(struct plan *plan)
 	read_set_arrange(set);
 }
 
+/* What lies behind the leaf and was not walked is in use all the same. */
+static void touch_behind(struct read_set *set)
+{
+	u32 hint = 0;
+
+	for (u32 i = 0; set->behind_layout == set->layout_whole && i < set->behind.count; i++) {
+		const struct repeat_piece *piece = &set->behind.at[i];
+		struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
+							 piece->part, piece->addr, piece->len);
+		if (range)
+			range_touch(&range->low, &range->high, piece->addr, piece->len);
+	}
+}
+
 /* Carries what this walk touched over to the set, and now and then lets go of the rest. */
 static void learn_touched(struct plan *plan)
 {
@@ -475,8 +564,10 @@ static void learn_touched(struct plan *plan)
 			range->first = used->first;
 		}
 	}
-	if (trim)
+	if (trim) {
+		touch_behind(set);
 		read_set_trim(set);
+	}
 }
 
 /* ---- the verdict ------------------------------------------------------------------------- */
@@ -500,7 +591,7 @@ static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 
 static bool equal_again(struct plan *plan, const struct logged *read)
 {
-	u8 taken[LATE_HEAD_MAX * 4];
+	u8 taken[AGAIN_MAX];
 	u32 hint = 0;
 	const struct plan_range *range = range_holding(plan->set->ranges.at, plan->set->part_end,
 						       &hint, read->part, read->addr, read->len);
@@ -578,41 +669,84 @@ static bool is_proven(const struct plan *plan)
 	return true;
 }
 
+static bool is_usable(const struct plan *plan, bool believed)
+{
+	return believed && !was_late(plan) && !plan->conflict && plan->fetched;
+}
+
+/* All that was fetched. */
+static bool keep_proven(struct plan *plan)
+{
+	struct read_set *set = plan->set;
+	size_t head = plan->head_size, body = set->part_bytes[PLAN_BODY],
+	       once = set->part_bytes[PLAN_ONCE], size = head + body + once;
+
+	if (!size || size > PROVEN_MAX)
+		return false;
+	if (size > set->proven_room) {
+		u8 *proven = realloc(set->proven, size);
+		if (!proven)
+			return false; /* it is copied twice, which is slow and right */
+		set->proven = proven;
+		set->proven_room = size;
+	}
+	if (head)
+		memcpy(set->proven, plan->heads.bytes, head);
+	if (body)
+		memcpy(set->proven + head, plan->body[0].bytes, body);
+	if (once)
+		memcpy(set->proven + head + body, plan->once.bytes, once);
+	set->proven_layout = set->layout_whole;
+	return true;
+}
+
 /* What was believed is what the next walks are compared with. */
 static void learn_place(struct plan *plan, bool believed)
 {
 	struct read_set *set = plan->set;
-	size_t size = plan->head_size + set->part_bytes[PLAN_BODY];
+	bool usable = is_usable(plan, believed);
 
 	if (plan->still)
 		return;
-	bool usable = believed && !was_late(plan) && !plan->conflict && plan->fetched;
 	if (usable && set->same && (plan->steady || is_proven(plan))) {
 		set->same += set->same < STEADY;
+		if (set->proven_layout != set->layout_whole)
+			keep_proven(plan);
 		return;
 	}
-	set->same = 0;
-	if (!usable || size > PROVEN_MAX)
-		return;
-	if (size > set->proven_room) {
-		u8 *proven = realloc(set->proven, size);
-		if (!proven)
-			return; /* it is copied twice, which is slow and right */
-		set->proven = proven;
-		set->proven_room = size;
-	}
-	if (plan->head_size)
-		memcpy(set->proven, plan->heads.bytes, plan->head_size);
-	if (size > plan->head_size)
-		memcpy(set->proven + plan->head_size, plan->body[0].bytes, size - plan->head_size);
-	set->same = size > 0;
+	set->same = usable && keep_proven(plan);
 }
 
-void plan_end(struct plan *plan, bool believed)
+/* The pieces behind the leaf of a walk that went all the way. */
+static bool learn_behind(struct plan *plan, bool believed)
+{
+	struct read_set *set = plan->set;
+
+	if (!plan->leaf_done || plan->repeated || plan->still || !is_usable(plan, believed) ||
+	    set->proven_layout != set->layout_whole)
+		return false;
+	repeat_pieces old = set->behind;
+	set->behind = plan->behind;
+	plan->behind = old;
+	repeat_join(&set->behind);
+	set->behind_layout = set->layout_whole;
+	/* what it only peeked at can be other than what was proven before */
+	bool same = true;
+	for (u32 i = 0; i < set->behind.count && same; i++)
+		same = !memcmp(bytes_of(plan, &set->behind.at[i]),
+			       proven_bytes(plan, &set->behind.at[i]), set->behind.at[i].len);
+	if (!same && !keep_proven(plan))
+		set->behind_layout = 0;
+	return set->behind_layout != 0;
+}
+
+bool plan_end(struct plan *plan, bool believed)
 {
 	learn_place(plan, believed);
+	bool learned = learn_behind(plan, believed);
 	learn_touched(plan);
 	plan->set = NULL;
+	return learned;
 }
 
 bool plan_head_was_late(const struct plan *plan)
@@ -660,6 +794,7 @@ void plan_free(struct plan *plan)
 	vec_free(&plan->log);
 	vec_free(&plan->late_pages);
 	vec_free(&plan->spans);
+	vec_free(&plan->behind);
 	free(plan);
 }
 

@@ -27,6 +27,9 @@
  * is enough: it holds when it is, byte for byte, what was proven before, and so a stack that there is.  Where it
  * is not, the second copy follows.
  *
+ * Callers mostly stay, whatever the leaf does: where the bytes that the last believed walk took behind its leaf are
+ * there again, they are compared, and not walked.
+ *
  * A read outside the plan is made at once, a page at a time, and everything is
  * then read a second time and compared: correct, but slower.  It is part of the plan
  * from then on.
@@ -41,6 +44,8 @@
  *	  begin(&plan->mem, ...)        the runtime's
  *	plan_head_done(plan, walk.epoch)
  *	  step(&plan->mem, ...) ...     from the first copy
+ *	plan_leaf_done(plan, ask)       may the rest be left out?
+ *	  step(&plan->mem, ...) ...
  *	plan_settle(plan)               HELD or MOVED
  *	plan_end(plan, believed)        learn */
 #pragma once
@@ -72,8 +77,12 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still);
 /* What `begin` reads is read. Constants are those of this epoch; 0: there are none. */
 void plan_head_done(struct plan *plan, u64 epoch);
 enum plan_verdict plan_settle(struct plan *plan);
-/* `believed`: what was read is known to be a stack of this thread. */
-void plan_end(struct plan *plan, bool believed);
+/* The walk has its leaf: what it takes from here on is of the callers.  `ask`: would that be what the last walk took
+ * there of which plan_end() was true?  True: all of it, and nothing more is to be read. */
+bool plan_leaf_done(struct plan *plan, bool ask);
+/* `believed`: what was read is known to be a stack of this thread.  True: what was taken behind the leaf is what
+ * plan_leaf_done() compares with from now on. */
+bool plan_end(struct plan *plan, bool believed);
 /* Were words of the head read at once and not by the plan? Then what should be read last was not. */
 bool plan_head_was_late(const struct plan *plan);
 /* Did any word, one that may drift too, differ between the copies of this transaction? Then the

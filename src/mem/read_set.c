@@ -23,6 +23,7 @@ static const u32 join_gap[PLAN_PARTS] = {
 void read_set_free(struct read_set *set)
 {
 	vec_free(&set->ranges);
+	vec_free(&set->behind);
 	free(set->proven);
 	*set = (struct read_set){ 0 };
 }
@@ -31,7 +32,7 @@ void read_set_clear(struct read_set *set)
 {
 	vec_clear(&set->ranges);
 	set->same = 0;
-	set->layout = 0;
+	set->layout = set->layout_whole = set->proven_layout = set->behind_layout = 0;
 	memset(set->part_end, 0, sizeof set->part_end);
 }
 
@@ -176,18 +177,26 @@ static void add_leads(struct read_set *set)
 	}
 }
 
-static void note_layout(struct read_set *set)
+/* Of the ranges from `begin` to `end`. */
+static u64 layout_of(const struct read_set *set, u64 layout, u32 begin, u32 end)
 {
-	u64 layout = 1;
-
-	for (u32 i = part_begin(set->part_end, PLAN_HEAD); i < set->ranges.count; i++) {
+	for (u32 i = begin; i < end; i++) {
 		const struct plan_range *range = &set->ranges.at[i];
 		u64 words[] = { layout, range->addr, range->len, range->part };
 		layout = table_hash(words, sizeof words);
 	}
+	return layout;
+}
+
+static void note_layout(struct read_set *set)
+{
+	u32 head = part_begin(set->part_end, PLAN_HEAD);
+	u64 layout = layout_of(set, 1, head, set->ranges.count);
+
 	if (layout != set->layout)
 		set->same = 0;
 	set->layout = layout;
+	set->layout_whole = layout_of(set, layout, 0, head);
 }
 
 struct place {

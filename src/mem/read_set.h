@@ -7,6 +7,7 @@
 #pragma once
 #include "base/vec.h"
 #include "mem/live.h"
+#include "mem/repeat.h"
 
 enum plan_part { PLAN_ONCE, PLAN_HEAD, PLAN_BODY, PLAN_PARTS };
 
@@ -28,12 +29,15 @@ struct read_set {
 	u32 part_end[PLAN_PARTS]; /* behind the part's last range */
 	u32 part_bytes[PLAN_PARTS];
 	u32 walks; /* since the last trim */
-	/* What the last walk took that was believed: head, then body, as the ranges lie; and how many in a row took
-	 * just that. */
+	/* The bytes that the last believed walk went by: head, body, once, as the ranges lie; and how many walks in a row
+	 * took the same of them. */
 	u8 *proven;
 	size_t proven_room;
 	u32 same;
-	u64 layout; /* of the ranges: another one, and what is proven lies elsewhere */
+	u64 layout; /* of head and body: another one, and what is proven lies elsewhere */
+	u64 layout_whole, proven_layout; /* with once, now and of what is proven */
+	repeat_pieces behind;            /* its leaf, what that walk took */
+	u64 behind_layout;               /* 0: not known */
 };
 
 void read_set_free(struct read_set *set);

@@ -128,7 +128,7 @@ bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out
 static const u64 THERE_NS = 200 * NS_PER_US;
 
 enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
-					 const struct switches_moment *moment)
+					 const struct switches_moment *moment, bool is_there)
 {
 	struct thread_time time = { 0 };
 	char text[PROC_TEXT_MAX];
@@ -137,7 +137,7 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 	if (switched == SWITCHES_OFF_CPU)
 		return probe->state = THREAD_SLEEPING;
 	/* one that has ended stays on its CPU for ever: it is asked for its time, which it then has not */
-	if (switched == SWITCHES_ON_CPU && moment->at_ns < probe->there_ns + THERE_NS)
+	if (switched == SWITCHES_ON_CPU && (is_there || moment->at_ns < probe->there_ns + THERE_NS))
 		return probe->state = THREAD_RUNNING;
 	if (!thread_probe_time(probe, &time))
 		return THREAD_GONE;

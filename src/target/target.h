@@ -119,9 +119,9 @@ bool thread_probe_open(struct thread_probe *probe, const struct target *target, 
 void thread_probe_close(struct thread_probe *probe);
 bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out);
 /* Running means on a CPU at that moment where context switches can be watched (switches.h), and on a CPU or waiting
- * for one elsewhere. */
+ * for one elsewhere.  `is_there`: it has surely not ended, and need not be asked whether it has. */
 enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
-					 const struct switches_moment *moment);
+					 const struct switches_moment *moment, bool is_there);
 
 /* CPU time of the whole process, dead threads included. */
 bool target_cpu_ns(const struct target *target, u64 *out);

@@ -247,8 +247,10 @@ static bool is_running(const struct attempt *attempt, const struct reader_proces
 					  .since_ns = woke_ns - WAKE_NS,
 					  .cpu = (u32)sched_getcpu() };
 
-	return thread->tid &&
-	       thread_probe_state(&thread->probe, process->target, &moment) == THREAD_RUNNING;
+	bool is_there = attempt->exits_are_told && !process->threads_changed;
+
+	return thread->tid && thread_probe_state(&thread->probe, process->target, &moment,
+						 is_there) == THREAD_RUNNING;
 }
 
 static void remember_head(struct reader_thread *thread, const struct reader_process *process)
@@ -279,6 +281,7 @@ static bool look_once(struct attempt *attempt, struct reader_process *process,
 		.salt = process->program,
 		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
 		.set = &thread->set,
+		.memory = &thread->memory,
 		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
 		.tasks = process->tasks.attached == thread->attached ?
 				 thread->attached->runtime->tasks :

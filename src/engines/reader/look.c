@@ -125,6 +125,61 @@ static bool put_callers(struct look *look)
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
+void look_memory_free(struct look_memory *memory)
+{
+	vec_free(&memory->callers);
+	*memory = (struct look_memory){ 0 };
+}
+
+static bool put(look_frames *stack, const struct frame *frames, u32 count)
+{
+	if (!vec_grow(stack, stack->count + count))
+		return false;
+	if (count)
+		memcpy(stack->at + stack->count, frames, count * sizeof *frames);
+	stack->count += count;
+	return true;
+}
+
+/* Would the walk go on from here as it did the last time? */
+static bool goes_on_alike(const struct walk *now, const struct walk *then)
+{
+	return now->cursor == then->cursor && now->limit == then->limit &&
+	       now->base == then->base && now->epoch == then->epoch && now->depth == then->depth &&
+	       now->flags == then->flags;
+}
+
+/* The callers, from memory: what was read of them the last time is there again, byte for byte. */
+static bool recall(struct look *look, const struct look_subject *subject, struct walk *walk)
+{
+	const struct look_memory *memory = subject->memory;
+
+	look->after_leaf = *walk;
+	bool alike = memory && !subject->tap && memory->callers.count &&
+		     goes_on_alike(walk, &memory->after_leaf) &&
+		     vec_grow(&look->walked, memory->callers.count + 1);
+	if (!plan_leaf_done(look->plan, alike))
+		return false;
+	put(&look->walked, memory->callers.at, memory->callers.count);
+	walk->cursor = memory->end.cursor;
+	walk->depth = memory->end.depth;
+	walk->flags = memory->end.flags;
+	return true;
+}
+
+static void remember(struct look *look, const struct look_subject *subject, const struct walk *walk)
+{
+	struct look_memory *memory = subject->memory;
+
+	if (!memory)
+		return;
+	vec_clear(&memory->callers);
+	if (!put(&memory->callers, look->walked.at + 1, look->walked.count - 1))
+		return;
+	memory->after_leaf = look->after_leaf;
+	memory->end = *walk;
+}
+
 /* STEP_MORE is returned for a stack that is too deep. */
 static enum step walk_stack(struct look *look, const struct look_subject *subject,
 			    struct walk *walk, bool *raises)
@@ -156,18 +211,10 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 		}
 		if (!vec_push(frames, frame))
 			return STEP_FAULT;
+		if (frames->count == 1 && step == STEP_MORE && recall(look, subject, walk))
+			return STEP_DONE;
 	}
 	return step;
-}
-
-static bool put(look_frames *stack, const struct frame *frames, u32 count)
-{
-	if (!vec_grow(stack, stack->count + count))
-		return false;
-	if (count)
-		memcpy(stack->at + stack->count, frames, count * sizeof *frames);
-	stack->count += count;
-	return true;
 }
 
 static bool put_mark(look_frames *stack, enum frame_mark mark)
@@ -313,6 +360,7 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	result->ran = plan_saw_motion(look->plan);
 	if (subject->still)
 		result->flags |= SAMPLE_PAUSED;
-	plan_end(look->plan, held && end == STEP_DONE && !(walk.flags & WALK_TOP_UNSET));
+	if (plan_end(look->plan, held && end == STEP_DONE && !(walk.flags & WALK_TOP_UNSET)))
+		remember(look, subject, &walk);
 	return good;
 }

@@ -18,9 +18,19 @@ struct look {
 	struct plan *plan;
 	struct calls calls;
 	look_frames walked;
-	look_frames stack; /* the result */
-	look_frames tasks; /* the task that the thread runs, and its callers */
+	struct walk after_leaf; /* of the last walk */
+	look_frames stack;      /* the result */
+	look_frames tasks;      /* the task that the thread runs, and its callers */
 };
+
+/* Of one thread: the callers that its last believed walk met, and how it went on behind the leaf.  All zero: not
+ * known. */
+struct look_memory {
+	look_frames callers;
+	struct walk after_leaf, end;
+};
+
+void look_memory_free(struct look_memory *memory);
 
 struct look_subject {
 	const struct runtime *runtime;
@@ -33,6 +43,7 @@ struct look_subject {
 	u64 salt;                          /* of the program: see calls.h */
 	enum calls_source calls;
 	struct read_set *set;
+	struct look_memory *memory; /* of the same thread as the set; NULL: none is kept */
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
 	bool asks_raises;      /* result->raises is wanted */
 	bool still;            /* the thread is stopped */

@@ -48,6 +48,7 @@ static void thread_free(struct reader_thread *thread)
 {
 	thread_probe_close(&thread->probe);
 	read_set_free(&thread->set);
+	look_memory_free(&thread->memory);
 	free(thread);
 }
 
@@ -138,6 +139,7 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 		if (thread->life)
 			account_rebind(process, thread);
 		read_set_free(&thread->set);
+		look_memory_free(&thread->memory);
 		thread->history = (struct pause_history){ 0 };
 		thread->head_used = 0;
 		thread->thread = like->thread;
@@ -178,8 +180,8 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	bool asked = !is_new && tid && refresh->all.count <= ASK_STATE_MAX;
 	struct switches_moment now = { .at_ns = clock_now_ns(), .since_ns = UINT64_MAX };
 	thread->was_running = is_new ||
-			      (asked && thread_probe_state(&thread->probe, process->target, &now) ==
-						THREAD_RUNNING);
+			      (asked && thread_probe_state(&thread->probe, process->target, &now,
+							   false) == THREAD_RUNNING);
 	thread->hot_until_ns = thread->was_running ? clock_now_ns() + FIRST_HOT_NS : 0;
 	return thread;
 }

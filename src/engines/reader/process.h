@@ -7,6 +7,7 @@
 #pragma once
 #include "base/vec.h"
 #include "engines/engine.h"
+#include "engines/reader/look.h"
 #include "engines/reader/pause.h"
 #include "engines/reader/tasks.h"
 #include "mem/plan.h"
@@ -35,6 +36,7 @@ struct reader_thread {
 	u32 vm_state; /* enum vm_thread_state at the last refresh */
 	bool wanted;  /* passes the thread filter */
 	struct read_set set;
+	struct look_memory memory;
 	struct pause_history history;
 	u64 rebind_ns, rebind_wait_ns; /* not before: process_rebind() */
 	/* its use of CPUs */

@@ -577,6 +577,7 @@ static struct run *reader_open(struct target *target, const struct engine_option
 		reader_close(run);
 		return NULL;
 	}
+	run->attempt.exits_are_told = !strcmp(tracker_source(run->tracker), "perf");
 	process->own_child = target_parent(target) == (u32)getpid();
 	if (!process_attach(process, err) && !process->starting && !options->may_start) {
 		reader_close(run);

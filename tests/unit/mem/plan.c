@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { FRAMES = 64, PAGE = 4096 };
+enum { FRAMES = 64, PAGE = 4096, ELSEWHERE = 999 /* a leaf of which another word is read */ };
 
 struct cell {
 	u64 id;  /* must hold */
@@ -37,6 +37,8 @@ struct fixture {
 	struct read_set set;
 	u64 ids[FRAMES], count; /* of the last walk, leaf first */
 	bool fault;
+	bool asks;     /* whether the callers are what they were */
+	bool repeated; /* they were */
 };
 
 static int set_up(void **state)
@@ -80,7 +82,10 @@ static void walk(struct fixture *f)
 		u64 at = (u64)&f->stack->cells[i];
 		f->fault = !mem_read(mem, at, &f->ids[f->count], 8) ||
 			   !mem_peek(mem, at + 8, &pos, 8);
-		f->count++;
+		if (!f->count && f->ids[0] == ELSEWHERE)
+			f->fault |= !mem_read(mem, (u64)&f->stack->constant, &pos, 8);
+		if (!f->count++ && (f->repeated = plan_leaf_done(f->plan, f->asks)))
+			return;
 	}
 }
 
@@ -320,6 +325,79 @@ static void what_is_not_believed_is_not_proven(void **state)
 	assert_int_equal(ranges, 5); /* [head] [body] [head] [body] [head] */
 }
 
+/* Walked once with its callers, which are known from then on. */
+static void settle_with_callers(struct fixture *f)
+{
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal(transaction(f, false), PLAN_HELD);
+		(void)plan_end(f->plan, true);
+	}
+	f->asks = true;
+}
+
+static void callers_that_stay_are_not_walked(void **state)
+{
+	struct fixture *f = *state;
+
+	settle_with_callers(f);
+	for (u32 i = 0; i < 200; i++) { /* past a trim, and into one copy only */
+		f->stack->cells[FRAMES - 3].pos++;
+		assert_int_equal(transaction(f, false), PLAN_HELD);
+		assert_true(f->repeated);
+		assert_false(plan_end(f->plan, true));
+	}
+	f->stack->cells[FRAMES - 3].id = 700; /* another leaf is called by the same */
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	assert_true(f->repeated);
+	assert_int_equal(f->ids[0], 700);
+}
+
+static void a_caller_that_changed_is_walked(void **state)
+{
+	struct fixture *f = *state;
+
+	settle_with_callers(f);
+	f->stack->cells[FRAMES - 2].id = 500;
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	assert_false(f->repeated);
+	assert_int_equal(f->ids[1], 500);
+	assert_true(plan_end(f->plan, true)); /* and is what they are compared with */
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	assert_true(f->repeated);
+	plan_end(f->plan, true);
+}
+
+/* What a walker only peeks at of a caller can be what tells one function from another. */
+static void a_caller_that_drifted_is_walked(void **state)
+{
+	struct fixture *f = *state;
+
+	settle_with_callers(f);
+	f->stack->cells[FRAMES - 1].pos = 9;
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	assert_false(f->repeated);
+	assert_true(plan_end(f->plan, true));
+	f->stack->cells[FRAMES - 1].pos = 0; /* as it was before: not what was walked last */
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	assert_false(f->repeated);
+	plan_end(f->plan, true);
+}
+
+static void a_caller_that_changes_meanwhile_is_a_conflict(void **state)
+{
+	struct fixture *f = *state;
+
+	settle_with_callers(f);
+	f->stack->cells[FRAMES - 3].id =
+		ELSEWHERE; /* what was not planned makes a second copy follow */
+	plan_begin(f->plan, &f->set, false);
+	walk(f);
+	assert_true(f->repeated);
+	f->stack->cells[FRAMES - 1].id = 501;
+	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
+	plan_end(f->plan, false);
+}
+
 static void memory_that_goes_away_is_no_crash(void **state)
 {
 	struct fixture *f = *state;
@@ -423,6 +501,10 @@ int main(void)
 		TEST(a_thread_that_went_on_is_copied_again),
 		TEST(a_thread_that_goes_on_is_a_conflict),
 		TEST(what_is_not_believed_is_not_proven),
+		TEST(callers_that_stay_are_not_walked),
+		TEST(a_caller_that_changed_is_walked),
+		TEST(a_caller_that_drifted_is_walked),
+		TEST(a_caller_that_changes_meanwhile_is_a_conflict),
 		TEST(memory_that_goes_away_is_no_crash),
 		TEST(an_address_that_wraps_is_refused),
 		TEST(what_holds_is_legal_while_it_moves),

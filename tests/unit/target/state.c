@@ -53,7 +53,7 @@ static enum thread_run_state probe_state(struct fixture *fixture)
 	struct switches_moment moment = { .at_ns = clock_now_ns() - NS_PER_MS,
 					  .since_ns = UINT64_MAX };
 
-	return thread_probe_state(&fixture->probe, &fixture->target, &moment);
+	return thread_probe_state(&fixture->probe, &fixture->target, &moment, false);
 }
 
 /* Both ways come to say `want`, and then agree. */
