@@ -6,25 +6,21 @@
  * - A snapshot's bytes are those of its ranges, one after the other, by part.
  * - Pages read late belong to the first copy; they are in the learned set before the
  *   second copy is fetched, so the second copy covers every logged byte.
- * - Memory is bounded: LATE_PAGES_MAX pages. */
+ * - What was late is bounded (late.h). */
 #include "mem/plan.h"
 
-#include "base/table.h"
 #include "mem/constants.h"
+#include "mem/late.h"
 
 #include <string.h>
 
 enum {
-	PAGE = 4096,
 	/* Ranges with heads of their own around them. */
 	SANDWICHED = 2,
 	/* So often found in the same place, a thread is expected there. */
 	STEADY = 16,
 	PROVEN_MAX = 256 << 10, /* bytes that are kept for it: some thousand frames */
 	TRIM_EVERY = 64,
-	LATE_PAGES_MAX = 8192, /* 32 MiB: a VM stack of 100,000 frames */
-	LATE_HEADS_MAX = 16,
-	LATE_HEAD_MAX = 64,
 	AGAIN_MAX = 256, /* bytes that are compared at a time */
 };
 
@@ -32,20 +28,6 @@ struct logged {
 	u64 addr;
 	u32 len;
 	u32 part;
-};
-
-struct late_page {
-	u64 page;
-	u64 low, high; /* touched */
-	u32 first;     /* when, in reads of the walk */
-	bool holds;    /* something of it must hold still: it belongs to the body */
-};
-
-struct late_head {
-	u64 addr;
-	u32 len, part;
-	bool last;
-	u8 bytes[LATE_HEAD_MAX];
 };
 
 /* Bytes of one part at one instant. */
@@ -76,12 +58,7 @@ struct plan {
 	bool repeated;        /* what lies behind the leaf is what it was, and was not read */
 	repeat_pieces behind; /* what was read there */
 	VEC(struct logged) log;
-	VEC(struct late_page) late_pages;
-	struct table late_table;
-	u8 *late_bytes;
-	u32 late_room; /* pages */
-	struct late_head late_heads[LATE_HEADS_MAX];
-	u32 late_head_count;
+	struct late late;
 	VEC(struct mem_span) spans;
 	u32 last_hit, last_once;
 	u32 reads; /* of this walk */
@@ -250,9 +227,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	vec_clear(&plan->behind);
 	plan->last_hit = plan->last_once = plan->reads = 0;
 	vec_clear(&plan->log);
-	vec_clear(&plan->late_pages);
-	table_clear(&plan->late_table);
-	plan->late_head_count = 0;
+	late_clear(&plan->late);
 	plan->stats.transactions++;
 
 	vec_clear(&plan->first_ranges);
@@ -319,82 +294,17 @@ static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range
 	return bytes;
 }
 
-static bool same_page(const void *owner, u32 item, const void *key)
+static bool read_late(struct plan *plan, enum plan_part part, u64 addr, u8 *dst, u32 len,
+		      enum mem_hold hold)
 {
-	const struct plan *plan = owner;
-	return plan->late_pages.at[item].page == *(const u64 *)key;
-}
+	u64 before = plan->live->calls;
+	bool good = part == PLAN_BODY ?
+			    late_read_body(&plan->late, plan->live, addr, dst, len, hold,
+					   plan->reads) :
+			    late_read_head(&plan->late, plan->live, part, addr, dst, len, hold);
 
-static struct late_page *late_page_read(struct plan *plan, u64 page)
-{
-	u32 index = plan->late_pages.count;
-
-	if (index >= LATE_PAGES_MAX)
-		return NULL;
-	if (index >= plan->late_room) {
-		u32 room = plan->late_room ? plan->late_room * 2 : 16;
-		u8 *bytes = realloc(plan->late_bytes, (size_t)room * PAGE);
-		if (!bytes)
-			return NULL;
-		plan->late_bytes = bytes;
-		plan->late_room = room;
-	}
-	struct mem_span span = { page, plan->late_bytes + (size_t)index * PAGE, PAGE };
-	plan->stats.calls++;
-	if (mem_live_readv(plan->live, &span, 1) != 1)
-		return NULL;
-	if (!vec_push(&plan->late_pages,
-		      (struct late_page){ .page = page, .low = 1, .first = plan->reads }) ||
-	    !table_add(&plan->late_table, table_hash(&page, sizeof page), index))
-		return NULL;
-	return &plan->late_pages.at[index];
-}
-
-static bool late_body_read(struct plan *plan, u64 addr, u8 *dst, u32 len, enum mem_hold hold)
-{
-	while (len) {
-		u64 page = addr & ~(u64)(PAGE - 1);
-		u32 inside = (u32)(addr - page);
-		u32 part = len < PAGE - inside ? len : PAGE - inside;
-		u32 index = table_find(&plan->late_table, table_hash(&page, sizeof page), same_page,
-				       plan, &page);
-		struct late_page *late = index == TABLE_NONE ? late_page_read(plan, page) :
-							       &plan->late_pages.at[index];
-		if (!late)
-			return false;
-		size_t at = (size_t)(late - plan->late_pages.at) * PAGE + inside;
-		memcpy(dst, plan->late_bytes + at, part);
-		range_touch(&late->low, &late->high, addr, part);
-		late->holds |= hold == MEM_HOLDS;
-		addr += part;
-		dst += part;
-		len -= part;
-	}
-	return true;
-}
-
-static bool late_head_read(struct plan *plan, enum plan_part part, u64 addr, u8 *dst, u32 len,
-			   enum mem_hold hold)
-{
-	for (u32 i = 0; i < plan->late_head_count; i++) {
-		const struct late_head *late = &plan->late_heads[i];
-		if (late->addr == addr && late->len == len && late->part == part) {
-			memcpy(dst, late->bytes, len);
-			return true;
-		}
-	}
-	struct mem_span span = { addr, dst, len };
-	plan->stats.calls++;
-	if (mem_live_readv(plan->live, &span, 1) != 1)
-		return false;
-	if (plan->late_head_count < LATE_HEADS_MAX && len <= LATE_HEAD_MAX) {
-		struct late_head *late = &plan->late_heads[plan->late_head_count++];
-		*late = (struct late_head){
-			.addr = addr, .len = len, .part = part, .last = hold == MEM_LAST
-		};
-		memcpy(late->bytes, dst, len);
-	}
-	return true;
+	plan->stats.calls += plan->live->calls - before;
+	return good;
 }
 
 /* What the callers' steps take. */
@@ -427,9 +337,7 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 		memcpy(dst, planned_bytes(plan, range, addr, len, hold), len);
 		return true;
 	}
-	if (part == PLAN_BODY)
-		return late_body_read(plan, addr, dst, len, hold);
-	return late_head_read(plan, part, addr, dst, len, hold);
+	return read_late(plan, part, addr, dst, len, hold);
 }
 
 static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
@@ -510,24 +418,7 @@ bool plan_leaf_done(struct plan *plan, bool ask)
 
 static bool was_late(const struct plan *plan)
 {
-	return plan->late_pages.count || plan->late_head_count;
-}
-
-static void learn_late(struct plan *plan)
-{
-	struct read_set *set = plan->set;
-
-	for (u32 i = 0; i < plan->late_head_count; i++) {
-		const struct late_head *late = &plan->late_heads[i];
-		read_set_add(set, late->addr, late->addr + late->len, late->part, 0, late->last);
-	}
-	for (u32 i = 0; i < plan->late_pages.count; i++) {
-		const struct late_page *late = &plan->late_pages.at[i];
-		if (late->low < late->high)
-			read_set_add(set, late->low, late->high,
-				     late->holds ? PLAN_BODY : PLAN_ONCE, late->first, false);
-	}
-	read_set_arrange(set);
+	return late_any(&plan->late);
 }
 
 /* What lies behind the leaf and was not walked is in use all the same. */
@@ -584,9 +475,7 @@ static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 		memcpy(out, copy + range->offset + (read->addr - range->addr), read->len);
 		return true;
 	}
-	return read->part == PLAN_HEAD ?
-		       late_head_read(plan, read->part, read->addr, out, read->len, MEM_HOLDS) :
-		       late_body_read(plan, read->addr, out, read->len, MEM_HOLDS);
+	return read_late(plan, read->part, read->addr, out, read->len, MEM_HOLDS);
 }
 
 static bool equal_again(struct plan *plan, const struct logged *read)
@@ -635,7 +524,7 @@ enum plan_verdict plan_settle(struct plan *plan)
 
 	if (late) {
 		plan->stats.unplanned++;
-		learn_late(plan);
+		late_learn(&plan->late, plan->set);
 	}
 	bool elsewhere = plan->steady && (plan->conflict || late);
 	if (elsewhere)
@@ -751,7 +640,7 @@ bool plan_end(struct plan *plan, bool believed)
 
 bool plan_head_was_late(const struct plan *plan)
 {
-	return plan->late_head_count > 0;
+	return plan->late.head_count > 0;
 }
 
 bool plan_saw_motion(const struct plan *plan)
@@ -787,12 +676,10 @@ void plan_free(struct plan *plan)
 	free(plan->again.bytes);
 	for (u32 i = 0; i < COUNT_OF(plan->body); i++)
 		free(plan->body[i].bytes);
-	free(plan->late_bytes);
+	late_free(&plan->late);
 	constants_free(&plan->constants);
-	table_free(&plan->late_table);
 	vec_free(&plan->first_ranges);
 	vec_free(&plan->log);
-	vec_free(&plan->late_pages);
 	vec_free(&plan->spans);
 	vec_free(&plan->behind);
 	free(plan);
