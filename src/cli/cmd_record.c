@@ -275,6 +275,9 @@ static int write_profile(struct recording *r)
 	if (!profile_total_count(profile)) {
 		record_output_abandon(&r->output);
 		record_say_nothing(r->session, &profile->quality, r->given->sampling.thread);
+		/* A command's exit code is its own: it may just have been short. */
+		if (r->command)
+			return EXIT_OK;
 		return r->gone ? EXIT_GONE : EXIT_FAILED;
 	}
 	if (profile->bad)

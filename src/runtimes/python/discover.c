@@ -150,6 +150,7 @@ struct attempt {
 	const struct loaded *place;
 	struct python_state *state;
 	u64 runtime; /* 0: none: the variable is looked for */
+	u32 refused; /* a version that it was not, of a string that can be there twice */
 	u8 source;
 	struct err *err;
 };
@@ -163,8 +164,9 @@ static bool try_version(void *arg, u32 version)
 	struct python_state *state = attempt->state;
 
 	state->version = version;
-	if (!python_versions_find(state))
+	if (version == attempt->refused || !python_versions_find(state))
 		return false;
+	attempt->refused = version;
 	if (state->facts & PYTHON_HAS_NO_RUNTIME)
 		return find_variable(attempt->place, state, attempt->err);
 	if (!attempt->runtime)
@@ -187,7 +189,7 @@ static bool is_untouched(const struct mem *mem, u64 runtime)
 static bool try_runtime(const struct loaded *place, struct python_state *state, u64 runtime,
 			u8 source, struct err *err)
 {
-	struct attempt attempt = { place, state, runtime, source, err };
+	struct attempt attempt = { place, state, runtime, 0, source, err };
 	bool free_threaded;
 	u64 addr;
 	u32 version;
@@ -224,6 +226,17 @@ static bool has_named_frame(const struct mem *mem, const struct python_state *st
 	return good;
 }
 
+/* Interpreters are allocated.  Most words of an image lead into itself, and asking for what lies there costs a system
+ * call each. */
+static bool is_on_heap(const struct loaded *place, u64 addr)
+{
+	const struct mapping *mapping = python_address_ok(addr) ?
+						target_mapping_at(place->target, addr) :
+						NULL;
+
+	return mapping && !mapping->inode && mapping->writable;
+}
+
 /* A list of two also leads back to where it began: what is found by scanning must run code, too. */
 static bool word_is_interpreter(const struct loaded *place, void *state_, u64 addr,
 				const u64 word[3])
@@ -232,7 +245,7 @@ static bool word_is_interpreter(const struct loaded *place, void *state_, u64 ad
 	struct vm_thread thread;
 	u64 where = 0;
 
-	if (!python_address_ok(word[2]) || !target_mapping_at(place->target, word[2]) ||
+	if (!is_on_heap(place, word[2]) ||
 	    close_interpreters(place->mem, state, addr) != CLOSURE_HOLDS)
 		return false;
 	state->interpreters = addr;
@@ -292,7 +305,7 @@ static bool word_is_cookie(const struct loaded *place, void *state_, u64 addr, c
 static bool discover_at(const struct loaded *place, struct python_state *state, struct err *err)
 {
 	struct image_section section;
-	struct attempt attempt = { place, state, 0, PYTHON_FROM_MEMORY, err };
+	struct attempt attempt = { place, state, 0, 0, PYTHON_FROM_MEMORY, err };
 	u64 runtime;
 
 	memset(state, 0, sizeof *state);
