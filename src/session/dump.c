@@ -219,18 +219,25 @@ static bool take_tasks(struct taking *taking)
 	return true;
 }
 
-static void describe_first_line(const struct reader_process *process, struct str *out)
+/* Of each VM: "Ruby 3.1.2, Python 3.11.2". */
+static void describe_first_lines(const struct reader_process *process, struct str *out)
 {
-	const struct attached *attached = process->attached.at[0];
-
 	str_clear(out);
-	if (attached->runtime->describe)
-		attached->runtime->describe(attached->state, out);
-	const char *end = strchr(out->text, '\n');
-	if (end)
-		out->length = (u32)(end - out->text);
-	if (!out->length)
-		str_add_text(out, attached->runtime->name);
+	for (u32 i = 0; i < process->attached.count; i++) {
+		const struct attached *attached = process->attached.at[i];
+		u32 begin = out->length;
+		str_add_text(out, i ? ", " : "");
+		u32 said = out->length;
+		if (attached->runtime->describe)
+			attached->runtime->describe(attached->state, out);
+		const char *end = out->bad ? NULL : strchr(out->text + said, '\n');
+		if (end)
+			out->length = (u32)(end - out->text);
+		if (out->length == said) {
+			out->length = begin;
+			str_addf(out, "%s%s", i ? ", " : "", attached->runtime->name);
+		}
+	}
 }
 
 static bool take(struct taking *taking, struct err *err)
@@ -250,7 +257,7 @@ static bool take(struct taking *taking, struct err *err)
 		return false;
 	take_rounds(taking);
 	read_states(taking);
-	describe_first_line(taking->process, &line);
+	describe_first_lines(taking->process, &line);
 	dump->runtime = names_string(&dump->names, line.text, line.length);
 	dump->warning = names_text(&dump->names, taking->process->warning);
 	str_free(&line);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * attempt.c - see attempt.h. */
-#include "engines/reader/attempt.h"
+#include "engines/reader/attempt_parts.h"
+#include "engines/reader/both.h"
 
 #include <sched.h>
 #include <string.h>
@@ -47,6 +48,8 @@ void attempt_fini(struct attempt *attempt)
 {
 	pause_finish(&attempt->pause);
 	look_fini(&attempt->look);
+	vec_free(&attempt->outer);
+	vec_free(&attempt->inner);
 	tapes_fini(&attempt->tapes);
 	free(attempt->sample);
 	vec_free(&attempt->spans);
@@ -85,7 +88,12 @@ static u64 generation_now(const struct sample_source *source)
 		return 0;
 	thread->attached->runtime->begin(source->mem, thread->attached->state, thread->thread,
 					 &walk);
-	return walk.generation;
+	if (!thread->second.attached)
+		return walk.generation;
+	u64 first = walk.generation;
+	thread->second.attached->runtime->begin(source->mem, thread->second.attached->state,
+						thread->second.thread, &walk);
+	return both_generation(first, walk.generation);
 }
 
 /* Of any of its threads: they share it. */
@@ -111,9 +119,12 @@ static bool frame_is_live(const struct sample_source *source, const struct frame
 
 	if (!thread || !thread->attached)
 		return false;
-	const struct runtime *runtime = thread->attached->runtime;
-	const void *state = thread->attached->state;
-	enum step step = runtime->begin(source->mem, state, thread->thread, &walk);
+	bool is_second = thread->second.attached && thread->second.attached->kind == frame->kind;
+	const struct attached *attached = is_second ? thread->second.attached : thread->attached;
+	const struct runtime *runtime = attached->runtime;
+	const void *state = attached->state;
+	enum step step = runtime->begin(source->mem, state,
+					is_second ? thread->second.thread : thread->thread, &walk);
 	for (u32 n = 0; step_goes_on(step) && n < LIVE_DEPTH_MAX; n++) {
 		struct frame now = { 0 };
 		step = runtime->step(source->mem, state, &walk, &now);
@@ -255,86 +266,8 @@ static bool is_running(const struct attempt *attempt, const struct reader_proces
 
 static void remember_head(struct reader_thread *thread, const struct reader_process *process)
 {
-	struct mem_span spans[HEAD_SPANS];
-	u32 used = 0;
-	u32 count = read_set_head(&thread->set, spans, COUNT_OF(spans), thread->head,
-				  sizeof thread->head, &used);
-
-	thread->head_used = 0;
-	if (count && mem_live_readv(&process->target->mem, spans, count) == count)
-		thread->head_used = used;
-}
-
-static bool read_nothing(const struct attempt *attempt, const struct look_result *result)
-{
-	return attempt->look.stack.count == 1 && (result->flags & SAMPLE_FAULT);
-}
-
-static bool look_once(struct attempt *attempt, struct reader_process *process,
-		      struct reader_thread *thread, bool still, struct look_result *result)
-{
-	struct look_subject subject = {
-		.runtime = thread->attached->runtime,
-		.state = thread->attached->state,
-		.kind = thread->attached->kind,
-		.thread = thread->thread,
-		.salt = process->program,
-		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
-		.set = &thread->set,
-		.memory = &thread->memory,
-		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
-		.tasks = process->tasks.attached == thread->attached ?
-				 thread->attached->runtime->tasks :
-				 NULL,
-		.still = still,
-		.restless = thread->history.moved != 0,
-	};
-	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
-	plan_retarget(attempt->look.plan, &process->target->mem, process->incarnation);
-	attempt->looked_ns = clock_now_ns();
-	if (!look_at(&attempt->look, &subject, result)) {
-		attempt->no_memory = true;
-		return false;
-	}
-	/* nothing at all could be read: of a thread that is, or because the process is no more? */
-	if (read_nothing(attempt, result) && target_check(process->target) != TARGET_SAME) {
-		attempt->gone = true;
-		return false;
-	}
-	if (subject.tap)
-		tapes_end(&attempt->tapes, &subject, result, &attempt->look.stack);
-	return true;
-}
-
-/* Does what was read belong to a thread of the VM that is on this native thread no more? */
-static bool has_left(const struct reader_thread *thread, const struct look_result *result)
-{
-	return thread->tid && result->carrier && result->carrier != thread->carrier;
-}
-
-/* VMs use native threads again: what has no stack, or one that runs elsewhere, may have ended, and another
- * be in its place. Then that one is looked at. */
-static bool look(struct attempt *attempt, struct reader_process *process,
-		 struct reader_thread *thread, bool still, struct look_result *result)
-{
-	if (!look_once(attempt, process, thread, still, result))
-		return false;
-	if (has_left(thread, result) || (result->flags & SAMPLE_STARTING) ||
-	    read_nothing(attempt, result)) {
-		bool other = process_rebind(process, thread, attempt->options, true);
-		if (other &&
-		    (!thread->wanted || !look_once(attempt, process, thread, still, result)))
-			return false;
-	}
-	if (has_left(thread, result)) { /* and whose it is now is not known */
-		struct frame native = { .id = MARK_NATIVE, .kind = FRAME_MARK };
-		*result = (struct look_result){ .complete = true, .ran = result->ran };
-		vec_clear(&attempt->look.stack);
-		return vec_push(&attempt->look.stack, native);
-	}
-	if (!still)
-		pause_history_add(&thread->history, result->flags & SAMPLE_MOVING);
-	return true;
+	thread->head_used = attempt_read_head(process, &thread->set, thread->head,
+					      sizeof thread->head);
 }
 
 static bool wants_pause(struct attempt *attempt, const struct reader_thread *thread)
@@ -358,9 +291,9 @@ static bool look_paused(struct attempt *attempt, struct reader_process *process,
 
 	if (outcome != PAUSE_STOPPED) {
 		attempt->quality->pause_failed++;
-		return look(attempt, process, thread, false, result);
+		return attempt_look_at(attempt, process, thread, false, result);
 	}
-	bool good = look(attempt, process, thread, true, result);
+	bool good = attempt_look_at(attempt, process, thread, true, result);
 	pause_release(&attempt->pause, thread->tid, signal);
 	thread->probe.released_ns = clock_now_ns();
 	return good;
@@ -386,7 +319,7 @@ static void attempt_running(struct attempt *attempt, struct reader_process *proc
 		if (running && !process_rebind(process, thread, attempt->options, false))
 			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
 		else if (running && thread->wanted &&
-			 look(attempt, process, thread, false, &result))
+			 attempt_look_at(attempt, process, thread, false, &result))
 			emit_look(attempt, process, thread, &result);
 	} else if (wants_pause(attempt, thread)) {
 		running = is_running(attempt, process, thread);
@@ -397,7 +330,7 @@ static void attempt_running(struct attempt *attempt, struct reader_process *proc
 		 * nothing moved under the read */
 		bool first = thread->was_running;
 		running = first || is_running(attempt, process, thread);
-		if (running && look(attempt, process, thread, false, &result)) {
+		if (running && attempt_look_at(attempt, process, thread, false, &result)) {
 			running = !first || result.ran || is_running(attempt, process, thread);
 			if (running)
 				emit_look(attempt, process, thread, &result);
@@ -469,7 +402,7 @@ static bool look_in_bulk(struct attempt *attempt, struct reader_process *process
 	/* where its head is, a first look tells; a few in each attempt */
 	if (!thread->set.ranges.count && attempt->first_looks < FIRST_LOOKS_PER_ATTEMPT) {
 		attempt->first_looks++;
-		look(attempt, process, thread, false, &ignored);
+		attempt_look_at(attempt, process, thread, false, &ignored);
 	}
 	if (!thread->head_used)
 		remember_head(thread, process);
@@ -545,7 +478,7 @@ static void attempt_look(struct attempt *attempt, struct reader_process *process
 	bool pause = thread->tid && wants_pause(attempt, thread) &&
 		     is_running(attempt, process, thread);
 	if (pause ? !look_paused(attempt, process, thread, &result) :
-		    !look(attempt, process, thread, false, &result))
+		    !attempt_look_at(attempt, process, thread, false, &result))
 		return;
 	if ((attempt->options->mode == MODE_LOCK && !result.lock) ||
 	    (attempt->options->mode == MODE_EXCEPTION && !result.raises))

@@ -19,6 +19,7 @@
 struct attempt {
 	const struct engine_options *options;
 	struct look look;
+	look_frames outer, inner; /* stacks of two VMs on one thread */
 	struct pause pause;
 	struct tapes tapes;
 	struct rng rng;

@@ -214,7 +214,7 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 		if (frames->count == 1 && step == STEP_MORE && recall(look, subject, walk))
 			return STEP_DONE;
 	}
-	return step;
+	return step == STEP_DONE && !frames->count ? STEP_EMPTY : step;
 }
 
 static bool put_mark(look_frames *stack, enum frame_mark mark)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "elf/image.h"
 #include "engines/reader/account.h"
 
@@ -23,6 +24,9 @@ enum {
 
 /* How long one that runs when it is found is taken to run on; what it uses keeps it hot then. */
 static const u64 FIRST_HOT_NS = 500 * NS_PER_MS;
+
+/* How often it is looked at whether another image was mapped: that takes half a millisecond. */
+static const u64 IMAGES_NS = NS_PER_S;
 
 /* How often a native thread that runs is asked whether it runs a thread of the VM by now. */
 static const u64 REBIND_WAIT_LEAST_NS = 5 * NS_PER_MS;
@@ -44,8 +48,16 @@ struct reader_process *process_new(struct target *borrowed, u64 incarnation)
 
 /* ---- threads ----------------------------------------------------------------------------- */
 
+static void second_clear(struct second_stack *second)
+{
+	read_set_free(&second->set);
+	look_memory_free(&second->memory);
+	*second = (struct second_stack){ 0 };
+}
+
 static void thread_free(struct reader_thread *thread)
 {
+	second_clear(&thread->second);
 	thread_probe_close(&thread->probe);
 	read_set_free(&thread->set);
 	look_memory_free(&thread->memory);
@@ -97,6 +109,10 @@ static struct reader_thread *find_thread(const struct refresh *refresh, u64 addr
 		if (thread->tid == tid && (tid || thread->thread == address))
 			return thread;
 	}
+	/* another VM can have brought it in this very refresh */
+	for (u32 i = count; process->attached.count > 1 && tid && i < process->threads.count; i++)
+		if (process->threads.at[i]->tid == tid)
+			return process->threads.at[i];
 	return NULL;
 }
 
@@ -186,11 +202,30 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	return thread;
 }
 
+/* Which one calls the other will be seen (attempt.c); until then, the program itself calls libraries, and of two
+ * libraries the one that lies higher was loaded first. */
+static void bind_second(struct second_stack *second, const struct attached *first,
+			const struct reader_thread *like)
+{
+	if (second->attached != like->attached || second->thread != like->thread) {
+		second_clear(second);
+		second->attached = like->attached;
+		second->thread = like->thread;
+		second->is_outer = !first->is_program;
+	}
+	second->present = true;
+}
+
 static bool add_thread(struct refresh *refresh, struct reader_thread *like)
 {
 	struct reader_process *process = refresh->process;
 	struct reader_thread *thread = find_thread(refresh, like->thread, like->tid);
 
+	if (thread && thread->present && thread->attached && like->attached &&
+	    thread->attached != like->attached) {
+		bind_second(&thread->second, thread->attached, like);
+		return true;
+	}
 	/* Two on one native thread: it moved while the list was read. The one that runs is there now. */
 	if (thread && thread->present && like->vm_state != VM_THREAD_RUNNING)
 		return true;
@@ -269,13 +304,15 @@ static bool refresh_all(struct refresh *refresh)
 	bool good = true;
 
 	for (u32 i = 0; i < process->threads.count; i++)
-		process->threads.at[i]->present = false;
+		process->threads.at[i]->present = process->threads.at[i]->second.present = false;
 	for (u32 i = 0; i < process->attached.count && good; i++)
 		good = refresh_runtime(refresh, process->attached.at[i]);
 	good = good && refresh_others(refresh);
 	u32 kept = 0;
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
+		if (!thread->second.present && thread->second.attached)
+			second_clear(&thread->second);
 		if (thread->present)
 			process->threads.at[kept++] = thread;
 		else
@@ -323,6 +360,8 @@ static bool find_rider(const struct reader_process *process, const struct reader
 		const struct attached *attached = process->attached.at[i];
 		struct vm_thread vm;
 		u64 where = 0;
+		if (attached == thread->second.attached)
+			continue;
 		for (u32 n = 0; n < THREADS_MAX; n++) {
 			vm = (struct vm_thread){ 0 };
 			if (attached->runtime->next_thread(mem, attached->state, &where, &vm) !=
@@ -384,7 +423,7 @@ static bool seen_before(const struct maps *maps, u32 index)
 }
 
 static bool attach_runtime(struct reader_process *process, u32 index, const struct image *image,
-			   struct err *err)
+			   bool is_program, struct err *err)
 {
 	struct attached *attached = calloc(1, sizeof *attached);
 
@@ -393,6 +432,7 @@ static bool attach_runtime(struct reader_process *process, u32 index, const stru
 	*err = (struct err){ 0 };
 	attached->runtime = runtimes[index];
 	attached->kind = (u16)(FRAME_MANAGED + index);
+	attached->is_program = is_program;
 	if (!attached->runtime->attach(process->target, image, attached->state, err) ||
 	    !vec_push(&process->attached, attached)) {
 		free(attached);
@@ -404,6 +444,14 @@ static bool attach_runtime(struct reader_process *process, u32 index, const stru
 	return true;
 }
 
+static bool has_runtime(const struct reader_process *process, const struct runtime *runtime)
+{
+	for (u32 i = 0; i < process->attached.count; i++)
+		if (process->attached.at[i]->runtime == runtime)
+			return true;
+	return false;
+}
+
 static void attach_image(struct reader_process *process, const struct mapping *mapping,
 			 struct err *first_err)
 {
@@ -412,8 +460,10 @@ static void attach_image(struct reader_process *process, const struct mapping *m
 
 	if (!image)
 		return; /* not an ELF file, or gone: nothing of ours */
+	bool is_program = !strcmp(mapping_path(process->target, mapping), process->target->exe);
 	for (u32 r = 0; r < runtime_count; r++) {
-		if (attach_runtime(process, r, image, &err))
+		if (has_runtime(process, runtimes[r]) ||
+		    attach_runtime(process, r, image, is_program, &err))
 			continue;
 		process->starting |= err.code == ERR_NOT_READY;
 		if (err.code != ERR_NOT_MINE && first_err->code == ERR_NONE)
@@ -421,6 +471,47 @@ static void attach_image(struct reader_process *process, const struct mapping *m
 		log_debug(2, "%s: %s: %s", image_name(image), runtimes[r]->name, err.text);
 	}
 	image_close(image);
+}
+
+static void attach_images(struct reader_process *process, struct err *first)
+{
+	const struct maps *maps = &process->target->maps;
+
+	for (u32 i = 0; i < maps->all.count; i++) {
+		const struct mapping *mapping = &maps->all.at[i];
+		if (mapping->executable && mapping->inode && !seen_before(maps, i))
+			attach_image(process, mapping, first);
+	}
+}
+
+static u64 images_of(const struct maps *maps)
+{
+	u64 hash = 1;
+
+	for (u32 i = 0; i < maps->all.count; i++) {
+		const struct mapping *mapping = &maps->all.at[i];
+		u64 words[] = { hash, mapping->start, mapping->inode, mapping->device };
+		if (mapping->executable && mapping->inode)
+			hash = table_hash(words, sizeof words);
+	}
+	return hash;
+}
+
+void process_attach_more(struct reader_process *process, u64 now_ns)
+{
+	struct err first = { 0 };
+
+	if (now_ns < process->images_ns || process->attached.count == runtime_count)
+		return;
+	process->images_ns = now_ns + IMAGES_NS;
+	if (!target_read_maps(process->target, NULL))
+		return;
+	u64 images = images_of(&process->target->maps);
+	if (images == process->images)
+		return;
+	attach_images(process, &first);
+	/* one that is loaded and has not started is asked again */
+	process->images = first.code == ERR_NOT_READY ? 0 : images;
 }
 
 bool process_attach(struct reader_process *process, struct err *err)
@@ -431,11 +522,9 @@ bool process_attach(struct reader_process *process, struct err *err)
 	process->starting = false;
 	if (!target_read_maps(target, err))
 		return false;
-	for (u32 i = 0; i < target->maps.all.count; i++) {
-		const struct mapping *mapping = &target->maps.all.at[i];
-		if (mapping->executable && mapping->inode && !seen_before(&target->maps, i))
-			attach_image(process, mapping, &first);
-	}
+	attach_images(process, &first);
+	process->images = images_of(&target->maps);
+	process->images_ns = clock_now_ns() + IMAGES_NS;
 	if (process->attached.count)
 		return true;
 	if (first.code != ERR_NONE) {
@@ -476,6 +565,8 @@ struct reader_process *process_fork(const struct reader_process *parent, u32 pid
 		*copy = *parent->attached.at[i];
 	}
 	process->starting = parent->starting;
+	process->images = parent->images;
+	process->images_ns = clock_now_ns() + IMAGES_NS;
 	return process;
 }
 

@@ -16,8 +16,19 @@
 
 struct attached {
 	const struct runtime *runtime;
-	u16 kind; /* of its frames */
+	u16 kind;        /* of its frames */
+	bool is_program; /* its image is the program itself, and not a library */
 	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
+};
+
+/* What a second VM of the process has on a native thread: Ruby that calls Python, or Python that calls Ruby. */
+struct second_stack {
+	const struct attached *attached; /* NULL: there is none */
+	u64 thread;
+	bool present;  /* refresh: still there */
+	bool is_outer; /* it calls the first: it was seen with a stack while the first had none */
+	struct read_set set;
+	struct look_memory memory;
 };
 
 /* A native thread and the thread of the VM that it runs: VMs use native threads again, and some move
@@ -30,8 +41,9 @@ struct reader_thread {
 	/* what it runs: thread_bind() */
 	u64 thread; /* its address in the VM; 0: a thread that no runtime knows */
 	const struct attached *attached; /* NULL when `thread` is 0 */
-	u64 carrier;                     /* see struct vm_thread */
-	u32 life;                        /* see struct sample_source */
+	struct second_stack second;
+	u64 carrier; /* see struct vm_thread */
+	u32 life;    /* see struct sample_source */
 	char name[64];
 	u32 vm_state; /* enum vm_thread_state at the last refresh */
 	bool wanted;  /* passes the thread filter */
@@ -82,6 +94,7 @@ struct reader_process {
 	u32 lives;      /* counted out to threads */
 	u64 exec_ns;    /* when it was exec'd under our eyes */
 	u64 attach_ns, attach_wait_ns;
+	u64 images, images_ns; /* which are mapped, and when that is looked at again */
 	VEC(struct attached *) attached;
 	VEC(struct reader_thread *) threads;
 	struct reader_tasks tasks; /* --async */
@@ -106,6 +119,8 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 
 /* Asks every runtime about every image. ERR_NOT_MINE: none knows it. ERR_NOT_READY: `starting`. */
 bool process_attach(struct reader_process *process, struct err *err);
+/* Another VM can be loaded at any time: looks for one now and then. */
+void process_attach_more(struct reader_process *process, u64 now_ns);
 /* Brings `threads` up to date. Departed ones go to `departed` with what they are owed. */
 bool process_refresh(struct reader_process *process, const struct engine_options *options,
 		     struct err *err);

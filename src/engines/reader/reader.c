@@ -323,6 +323,8 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	    (process->threads_changed || has_floating_threads(process)))
 		refresh(run, process);
 	if (process->attached.count)
+		process_attach_more(process, now);
+	if (process->attached.count)
 		attempt_process(&run->attempt, process);
 	else
 		attempt_starting(&run->attempt, process);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * attempt_look.c - one thread of one attempt: its stack, or that of the thread of the VM that is there now. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "engines/reader/attempt_parts.h"
+#include "engines/reader/both.h"
+
+enum { HEAD_SPANS = 8 };
+
+/* The bytes that were read; 0: it is not known, or could not be read. */
+u32 attempt_read_head(const struct reader_process *process, const struct read_set *set, u8 *head,
+		      u32 room)
+{
+	struct mem_span spans[HEAD_SPANS];
+	u32 used = 0, count = read_set_head(set, spans, COUNT_OF(spans), head, room, &used);
+
+	return count && mem_live_readv(&process->target->mem, spans, count) == count ? used : 0;
+}
+
+static bool read_nothing(const struct attempt *attempt, const struct look_result *result)
+{
+	return attempt->look.stack.count == 1 && (result->flags & SAMPLE_FAULT);
+}
+
+bool attempt_look_once(struct attempt *attempt, struct reader_process *process,
+		       struct reader_thread *thread, bool still, struct look_result *result)
+{
+	struct look_subject subject = {
+		.runtime = thread->attached->runtime,
+		.state = thread->attached->state,
+		.kind = thread->attached->kind,
+		.thread = thread->thread,
+		.salt = process->program,
+		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
+		.set = &thread->set,
+		.memory = &thread->memory,
+		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
+		.tasks = process->tasks.attached == thread->attached ?
+				 thread->attached->runtime->tasks :
+				 NULL,
+		.still = still,
+		.restless = thread->history.moved != 0,
+	};
+	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
+	plan_retarget(attempt->look.plan, &process->target->mem, process->incarnation);
+	attempt->looked_ns = clock_now_ns();
+	if (!look_at(&attempt->look, &subject, result)) {
+		attempt->no_memory = true;
+		return false;
+	}
+	/* nothing at all could be read: of a thread that is, or because the process is no more? */
+	if (read_nothing(attempt, result) && target_check(process->target) != TARGET_SAME) {
+		attempt->gone = true;
+		return false;
+	}
+	if (subject.tap)
+		tapes_end(&attempt->tapes, &subject, result, &attempt->look.stack);
+	return true;
+}
+
+/* Does what was read belong to a thread of the VM that is on this native thread no more? */
+static bool has_left(const struct reader_thread *thread, const struct look_result *result)
+{
+	return thread->tid && result->carrier && result->carrier != thread->carrier;
+}
+
+/* VMs use native threads again: what has no stack, or one that runs elsewhere, may have ended, and another
+ * be in its place. Then that one is looked at. */
+static bool look_at_rider(struct attempt *attempt, struct reader_process *process,
+			  struct reader_thread *thread, bool still, struct look_result *result)
+{
+	if (!attempt_look_once(attempt, process, thread, still, result))
+		return false;
+	if (!has_left(thread, result) && !(result->flags & SAMPLE_STARTING) &&
+	    !read_nothing(attempt, result))
+		return true;
+	return !process_rebind(process, thread, attempt->options, true) ||
+	       (thread->wanted && attempt_look_once(attempt, process, thread, still, result));
+}
+
+bool attempt_look_at(struct attempt *attempt, struct reader_process *process,
+		     struct reader_thread *thread, bool still, struct look_result *result)
+{
+	if (thread->second.attached) {
+		if (!both_look(attempt, process, thread, still, result))
+			return false;
+	} else if (!look_at_rider(attempt, process, thread, still, result)) {
+		return false;
+	}
+	if (has_left(thread, result)) { /* and whose it is now is not known */
+		struct frame native = { .id = MARK_NATIVE, .kind = FRAME_MARK };
+		*result = (struct look_result){ .complete = true, .ran = result->ran };
+		vec_clear(&attempt->look.stack);
+		return vec_push(&attempt->look.stack, native);
+	}
+	if (!still)
+		pause_history_add(&thread->history, result->flags & SAMPLE_MOVING);
+	return true;
+}
