@@ -61,11 +61,13 @@ static const struct name_string *string_at(const struct dump *dump, u32 number)
 }
 
 /* What a frame is, for programs: "ruby", "cfunc" (a C function that the language knows by name),
- * "native", "kernel" or "mark" ([moving] and its kin). */
+ * "task" (asyncio's, around what it runs), "native", "kernel" or "mark" ([moving] and its kin). */
 static const char *frame_kind(const struct dump *dump, const struct name_function *function)
 {
 	const char *language = string_at(dump, function->language)->text;
 
+	if (function->flags & FRAME_TASK)
+		return "task";
 	if (function->flags & FRAME_C)
 		return "cfunc";
 	return language[0] ? language : "mark";
@@ -269,9 +271,11 @@ const struct command dump_command = {
 		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\",\n"
 		"      \"end_line\", \"column\", \"end_column\",\n"
 		"      \"locals\": [{\"name\", \"value\"}]}]}]}\n\n"
-		"kind is the language (ruby, python), cfunc for its functions written in C, native, kernel, or "
-		"mark for [moving] and the like; path and line are null where there are none; columns, from 1 in bytes of UTF-8, are there from Python 3.11 on, locals with --locals. Bytes "
-		"that are not UTF-8 are U+FFFD.",
+		"kind is the language (ruby, python), cfunc for its functions written in C, task, native, "
+		"kernel, or mark for [moving] and the like; path and line are null where there are none; "
+		"columns, from 1 in bytes of UTF-8, are there from Python 3.11 on, locals with --locals, and "
+		"task, a name, where the stack is not a thread's but that of a task that waits (--async=all). "
+		"Bytes that are not UTF-8 are U+FFFD.",
 	.options = rows,
 	.defaults = &defaults,
 	.options_size = sizeof(struct dump_options),

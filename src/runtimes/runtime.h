@@ -42,7 +42,7 @@ struct frame_name {
 	 * behind the last. 0 is unknown. */
 	u32 end_line, column, end_column;
 	u32 first_line; /* of the function */
-	u32 flags;      /* FRAME_C */
+	u32 flags;      /* FRAME_C, FRAME_TASK */
 };
 
 enum {

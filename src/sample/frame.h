@@ -33,6 +33,7 @@ enum frame_flags {
 	FRAME_LOOP = 1 << 1,  /* native: inside an interpreter loop; stands for managed frames */
 	FRAME_C = 1 << 2,     /* managed: a function written in C, known to the runtime by name */
 	FRAME_LEAF = 1 << 3,  /* managed: the innermost; its pos may be a little old */
+	FRAME_TASK = 1 << 4,  /* managed: no code, but the task that runs what is inside of it */
 };
 
 struct frame {

@@ -25,7 +25,7 @@ def frame_of(frame):
 
 def own_and_waiters(frames):
     """(the frames in which a task waits, its name, the names of those that wait for it) of a dumped stack."""
-    names = [place for place, frame in enumerate(frames) if frame["kind"] == "cfunc"]
+    names = [place for place, frame in enumerate(frames) if frame["kind"] == "task"]
     first = names[0] if names else len(frames)
     return [frame_of(frame) for frame in frames[:first]], [frames[place]["name"] for place in names]
 

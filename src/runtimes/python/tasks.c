@@ -276,7 +276,7 @@ static struct frame frame_of_task(const struct mem *mem, const struct python_sta
 			       .at = task,
 			       .owner = identity_of(mem, state, task),
 			       .pos = FRAME_POS_TASK,
-			       .flags = FRAME_C };
+			       .flags = FRAME_TASK };
 }
 
 static enum task_walk walk(const struct mem *mem, const void *state_, u64 task, bool is_running,
@@ -360,7 +360,7 @@ bool python_name_task(const struct mem *mem, const struct python_state *state,
 {
 	u64 name;
 
-	out->flags = FRAME_C;
+	out->flags = FRAME_TASK;
 	if (!state->tasks.name) {
 		str_add_text(&out->label, "Task");
 		return true;
