@@ -10,6 +10,7 @@
 #include "runtimes/python/find_tasks.h"
 
 #include "elf/image.h"
+#include "runtimes/python/attributes.h"
 #include "runtimes/python/containers.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/types.h"
@@ -20,10 +21,6 @@
 enum {
 	SECTION_WORDS = 13,
 	NUMBER_MOST = 1 << 20,
-	/* A WeakSet keeps its dict, or the values of its attributes, in or in front of itself. */
-	ATTRIBUTES_BEFORE = 4,
-	ATTRIBUTES_BEHIND = 10,
-	VALUES = 4,
 	MEMBERS = 16,
 	TASK_WORDS = 40,
 	NAMES_MINOR = 8, /* tasks have names from 3.8 on */
@@ -118,43 +115,30 @@ static bool find_module(const struct place *place, const char *name, u64 *dict)
 	       mem_peek(place->mem, module + at->bytes_length, dict, 8);
 }
 
-/* The first set among the values at `addr`. */
-static bool set_among(const struct place *place, u64 addr, u32 count, u64 *set)
-{
-	u64 value;
+struct found_set {
+	const struct place *place;
+	u64 set;
+};
 
-	for (u32 i = 0; i < count; i++)
-		if (mem_peek(place->mem, addr + 8ull * i, &value, 8) && is_a(place, value, "set")) {
-			*set = value;
-			return true;
-		}
-	return false;
+static bool is_set(void *found_, u64 value)
+{
+	struct found_set *found = found_;
+
+	if (!is_a(found->place, value, "set"))
+		return false;
+	found->set = value;
+	return true;
 }
 
-/* The attribute `data` of a WeakSet: the first that it is given.  It is in a dict, or in an array (to which
- * 3.12 points one byte low), or in the object itself (3.13). */
+/* The attribute `data` of a WeakSet: the first that it is given. */
 static bool set_of(const struct place *place, u64 weakset, u64 *set)
 {
-	u32 head = place->state->at.bytes_length;
-	u64 words[ATTRIBUTES_BEHIND];
+	struct found_set found = { place, 0 };
 
-	for (s32 i = 1; i <= ATTRIBUTES_BEFORE; i++) {
-		u64 word;
-		if (!mem_peek(place->mem, weakset - 8ull * (u32)i, &word, 8))
-			continue;
-		word += word & 1;
-		if (is_a(place, word, "dict") ?
-			    python_find_item(place->mem, place->state, word, "data", set) :
-			    python_address_ok(word) && set_among(place, word, VALUES, set))
-			return true;
-	}
-	if (!mem_peek(place->mem, weakset + head - 8, words, sizeof words))
+	if (!python_each_attribute(place->mem, place->state, weakset, is_set, &found))
 		return false;
-	for (u32 i = 1; i < ATTRIBUTES_BEHIND; i++)
-		if (is_a(place, words[i], "dict") &&
-		    python_find_item(place->mem, place->state, words[i], "data", set))
-			return true;
-	return set_among(place, weakset + head, ATTRIBUTES_BEHIND, set);
+	*set = found.set;
+	return true;
 }
 
 /* Where a task keeps its coroutine, learned from tasks that have one. */

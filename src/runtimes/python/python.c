@@ -8,6 +8,7 @@
  *	strings.c    str and bytes
  *	locals.c     variables                             values.c     objects as repr() shows them
  *	tasks.c      asyncio: what waits where             find_tasks.c where they are listed
+ *	waiters.c    and for whom                          attributes.c what an instance has
  *	containers.c dict and set                          types.c      names of types */
 #include "runtimes/python/discover.h"
 #include "runtimes/python/locals.h"

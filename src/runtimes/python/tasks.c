@@ -15,11 +15,11 @@
 #include "runtimes/python/strings.h"
 #include "runtimes/python/types.h"
 #include "runtimes/python/values.h"
+#include "runtimes/python/waiters.h"
 
 enum {
 	COROUTINES_MAX = 512, /* of one task, one awaiting the next */
 	WAITERS_MAX = 64,     /* tasks, one awaiting the next */
-	WAITERS_SHOWN = 1,    /* of those that await one: a stack has one caller */
 	STACK_TOPS = 2,       /* 3.15 has an index above what is awaited */
 	SET_CHUNK = 8,
 	LOOPS_MAX = 64, /* that run at a time */
@@ -29,46 +29,6 @@ enum {
 };
 
 /* ---- lists --------------------------------------------------------------------------------- */
-
-static bool is_task(const struct mem *mem, const struct python_state *state, u64 object)
-{
-	u64 coro;
-
-	return python_address_ok(object) && mem_peek(mem, object + state->tasks.coro, &coro, 8) &&
-	       python_address_ok(coro) && python_generator_of(mem, state, coro) != 0;
-}
-
-/* One of those that wait for it, a task or a future; 0: nobody. */
-static u64 waiter_of(const struct mem *mem, const struct python_state *state, u64 future)
-{
-	u64 waiter, members[WAITERS_SHOWN];
-	u32 place = 0;
-	u8 is_set;
-
-	if (!state->tasks.waiter || !mem_read(mem, future + state->tasks.waiter, &waiter, 8) ||
-	    !waiter || !mem_read(mem, future + state->tasks.is_set, &is_set, 1))
-		return 0;
-	if (is_set && !python_set_members(mem, state, waiter, &place, members, WAITERS_SHOWN))
-		return 0;
-	if (is_set)
-		waiter = members[0];
-	return python_address_ok(waiter) ? waiter : 0;
-}
-
-/* The task that waits for it, through futures such as gather() has. */
-static u64 waiting_task(const struct mem *mem, const struct python_state *state, u64 future)
-{
-	u8 is_one;
-
-	for (u32 i = 0; i < WAITERS_MAX; i++) {
-		future = waiter_of(mem, state, future);
-		if (!future || !mem_read(mem, future + state->tasks.is_task, &is_one, 1))
-			return 0;
-		if (is_one)
-			return future;
-	}
-	return 0;
-}
 
 static bool begin_list(const struct mem *mem, const struct python_state *state,
 		       struct task_cursor *cursor)
@@ -140,7 +100,7 @@ static u32 list_references(const struct mem *mem, const struct python_state *sta
 		for (u32 i = 0; i < found; i++)
 			if (python_address_ok(members[i]) &&
 			    mem_peek(mem, members[i] + state->at.bytes_length, &object, 8) &&
-			    is_task(mem, state, object))
+			    python_is_task(mem, state, object))
 				out[count++] = (struct vm_task){ .task = object };
 	}
 	return count;
@@ -154,7 +114,7 @@ static u32 list(const struct mem *mem, const void *state_, struct task_cursor *c
 								       room);
 
 	for (u32 i = 0; i < count; i++)
-		out[i].waiter = waiting_task(mem, state, out[i].task);
+		out[i].waiter = python_waiting_task(mem, state, out[i].task);
 	return count;
 }
 
@@ -299,7 +259,7 @@ static enum task_walk walk(const struct mem *mem, const void *state_, u64 task, 
 		struct frame own = frame_of_task(mem, state, task);
 		if (!fn(arg, &own))
 			return TASK_FAULT;
-		task = waiting_task(mem, state, task);
+		task = python_waiting_task(mem, state, task);
 	}
 	return task ? TASK_TRUNCATED : result;
 }

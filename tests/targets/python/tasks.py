@@ -4,7 +4,7 @@
 
 Facts: tasks: [{name, frames: [[path, line, label]], waiters: [name]}], leaf first; those that no other task
 waits for by way of are leaves, and only these are there.  From 3.14 on Python itself tells who waits for whom
-(asyncio.capture_call_graph); before, nobody is said to.  Standard input closed ends it.
+(asyncio.capture_call_graph); before, it is known by name.  Standard input closed ends it.
 """
 import asyncio
 import gc
@@ -108,6 +108,8 @@ async def group(gate):
         tasks.create_task(chain(gate, 2), name=u"gr\u00fc\u00dfe")
 
 
+AWAITED = {"first of two": "gathered", "second of two": "gathered", "inner": "direct", "in a group": "group",
+           u"gr\u00fc\u00dfe": "group"}
 SHAPES = [plain, chain, awaitable, manager, generator, comprehension, multi_line, timed, gathered, direct]
 if hasattr(asyncio, "TaskGroup"):
     SHAPES.append(group)
@@ -152,13 +154,14 @@ def name_of(task):
 
 def waiters_of(task):
     """Names of the tasks that wait for it, the next one first."""
+    if not CHAINS:
+        return [name for name in (AWAITED.get(name_of(task)),) if name]
     names = []
-    if CHAINS:
-        graph = asyncio.capture_call_graph(task)
-        while graph and graph.awaited_by:
-            graph = graph.awaited_by[0]
-            if isinstance(graph.future, asyncio.Task):
-                names.append(name_of(graph.future))
+    graph = asyncio.capture_call_graph(task)
+    while graph and graph.awaited_by:
+        graph = graph.awaited_by[0]
+        if isinstance(graph.future, asyncio.Task):
+            names.append(name_of(graph.future))
     return names
 
 
@@ -166,7 +169,9 @@ def facts():
     tasks = [task for task in asyncio.all_tasks() if not task.done()]
     told = [{"name": name_of(task), "frames": frames_of(task), "waiters": waiters_of(task)} for task in tasks]
     waiting = {name for one in told for name in one["waiters"]}
-    return [one for one in told if one["name"] not in waiting or not CHAINS]
+    if not NAMED:  # which of them wait for others cannot be told
+        return [one for one in told if one["frames"][-1][2] not in ("gathered", "direct")]
+    return [one for one in told if one["name"] not in waiting]
 
 
 async def many(count, gate):

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tasks_busy.py - two asyncio tasks that take turns, three parts of the CPU to one, and time themselves.
 
-Facts: stacks: {task: [label, ...]}, root first, of each sample in spin(); from 3.14 on with the task that waits for
-it.  The last line says what each task used: spent_ns.
+Facts: stacks: {task: [label, ...]}, root first, of each sample in spin(), with the task that waits for it.  The last line says what each task used: spent_ns.
 """
 import asyncio
 import sys
@@ -10,7 +9,6 @@ import sys
 import truth
 
 NAMED = sys.version_info >= (3, 8)
-CHAINS = sys.version_info >= (3, 14)
 spent = {"three": 0, "one": 0}
 
 
@@ -39,7 +37,7 @@ def start(name, turns):
 
 async def main():
     tasks = [start("three", 30000), start("one", 10000)]
-    above = ["Task-1", "main"] if CHAINS else []
+    above = ["Task-1" if NAMED else "Task", "main"]
     truth.ready({"stacks": {name: above + [name if NAMED else "Task", "outer", "inner", "spin"] for name in spent}})
     await asyncio.gather(*tasks)
     truth.finish({"spent_ns": spent})
