@@ -467,10 +467,12 @@ PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct pyt
 PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state *state,
 			       struct walk *walk, struct python_frame *leaf)
 {
-	if (leaf->owner != PYTHON_OWNED_BY_GENERATOR || leaf->previous ||
-	    (state->facts & PYTHON_FRAME_IS_OBJECT))
+	bool is_object = state->facts & PYTHON_FRAME_IS_OBJECT;
+
+	if (leaf->previous || (is_object ? !python_is_generator(mem, state, leaf->code) :
+					   leaf->owner != PYTHON_OWNED_BY_GENERATOR))
 		return true;
-	if (!(state->facts & PYTHON_HAS_SHIMS))
+	if (!is_object && !(state->facts & PYTHON_HAS_SHIMS))
 		return python_outer(mem, state, walk, &leaf->previous);
 	walk->flags |= WALK_TOP_UNSET;
 	return false;
