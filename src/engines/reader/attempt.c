@@ -266,8 +266,14 @@ static bool is_running(const struct attempt *attempt, const struct reader_proces
 
 static void remember_head(struct reader_thread *thread, const struct reader_process *process)
 {
-	thread->head_used = attempt_read_head(process, &thread->set, thread->head,
-					      sizeof thread->head);
+	struct mem_span spans[HEAD_SPANS];
+	u32 used = 0;
+	u32 count = read_set_head(&thread->set, spans, COUNT_OF(spans), thread->head,
+				  sizeof thread->head, &used);
+
+	thread->head_used = 0;
+	if (count && mem_live_readv(&process->target->mem, spans, count) == count)
+		thread->head_used = used;
 }
 
 static bool wants_pause(struct attempt *attempt, const struct reader_thread *thread)
@@ -560,10 +566,9 @@ static void attempt_task(struct attempt *attempt, struct reader_process *process
 
 	if (!thread || !thread->wanted)
 		return;
-	attempt->looked_ns = clock_now_ns();
-	if (!look_at(&attempt->look, &subject, &result)) {
-		attempt->no_memory = true;
-	} else if (result.absent) { /* until now its thread's samples are its own */
+	if (!attempt_look_with(attempt, process, &subject, &result))
+		return;
+	if (result.absent) { /* until now its thread's samples are its own */
 		task->sampled_ns = attempt->now_ns;
 	} else {
 		result.flags |= SAMPLE_TASK;
@@ -578,7 +583,6 @@ static void attempt_so_many_tasks(struct attempt *attempt, struct reader_process
 
 	if (!tasks->all.count)
 		return;
-	plan_retarget(attempt->look.plan, &process->target->mem, process->incarnation);
 	u64 generation = generation_of(process, tasks->attached);
 	for (u32 n = 0; n < most && n < tasks->all.count; n++) {
 		struct reader_task *task = tasks->all.at[tasks->turn++ % tasks->all.count];
@@ -603,6 +607,7 @@ void attempt_each_task(struct attempt *attempt, struct reader_process *process)
 	attempt->now_ns = clock_now_ns();
 	attempt_so_many_tasks(attempt, process, process->tasks.all.count);
 }
+
 /* ---- lock and exception -------------------------------------------------------------------- */
 
 static void attempt_every(struct attempt *attempt, struct reader_process *process)

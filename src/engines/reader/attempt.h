@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * attempt.h - one look at one process: which of its threads, and how.
  *
- *	wall   every thread; one that has not run since its last sample repeats it
- *	cpu    threads that are running now; CPU time is shared later (account.h)
+ *	wall   every thread; one that has not run since its last sample repeats it;
  *	       and with --async=all the tasks that wait, in turn
+ *	cpu    threads that are running now; CPU time is shared later (account.h)
  *	lock   the thread that holds the VM's lock
  *	exception   every thread that raises or handles one
  *

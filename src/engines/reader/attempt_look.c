@@ -1,54 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
  * attempt_look.c - one thread of one attempt: its stack, or that of the thread of the VM that is there now. */
-#include <string.h>
-
 #include "base/clock.h"
 #include "engines/reader/attempt_parts.h"
 #include "engines/reader/both.h"
-
-enum { HEAD_SPANS = 8 };
-
-/* The bytes that were read; 0: it is not known, or could not be read. */
-u32 attempt_read_head(const struct reader_process *process, const struct read_set *set, u8 *head,
-		      u32 room)
-{
-	struct mem_span spans[HEAD_SPANS];
-	u32 used = 0, count = read_set_head(set, spans, COUNT_OF(spans), head, room, &used);
-
-	return count && mem_live_readv(&process->target->mem, spans, count) == count ? used : 0;
-}
 
 static bool read_nothing(const struct attempt *attempt, const struct look_result *result)
 {
 	return attempt->look.stack.count == 1 && (result->flags & SAMPLE_FAULT);
 }
 
-bool attempt_look_once(struct attempt *attempt, struct reader_process *process,
-		       struct reader_thread *thread, bool still, struct look_result *result)
+struct look_subject attempt_subject(const struct attempt *attempt,
+				    const struct reader_process *process,
+				    const struct reader_thread *thread,
+				    const struct attached *attached, bool still)
 {
-	struct look_subject subject = {
-		.runtime = thread->attached->runtime,
-		.state = thread->attached->state,
-		.kind = thread->attached->kind,
-		.thread = thread->thread,
+	return (struct look_subject){
+		.runtime = attached->runtime,
+		.state = attached->state,
+		.kind = attached->kind,
 		.salt = process->program,
 		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
-		.set = &thread->set,
-		.memory = &thread->memory,
 		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
-		.tasks = process->tasks.attached == thread->attached ?
-				 thread->attached->runtime->tasks :
-				 NULL,
 		.still = still,
 		.restless = thread->history.moved != 0,
 	};
-	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
+}
+
+bool attempt_look_with(struct attempt *attempt, const struct reader_process *process,
+		       const struct look_subject *subject, struct look_result *result)
+{
 	plan_retarget(attempt->look.plan, &process->target->mem, process->incarnation);
 	attempt->looked_ns = clock_now_ns();
-	if (!look_at(&attempt->look, &subject, result)) {
-		attempt->no_memory = true;
+	if (look_at(&attempt->look, subject, result))
+		return true;
+	attempt->no_memory = true;
+	return false;
+}
+
+bool attempt_look_once(struct attempt *attempt, struct reader_process *process,
+		       struct reader_thread *thread, bool still, struct look_result *result)
+{
+	struct look_subject subject = attempt_subject(attempt, process, thread, thread->attached,
+						      still);
+
+	subject.thread = thread->thread;
+	subject.set = &thread->set;
+	subject.memory = &thread->memory;
+	if (process->tasks.attached == thread->attached)
+		subject.tasks = thread->attached->runtime->tasks;
+	subject.tap = tapes_begin(&attempt->tapes, plan_mem(attempt->look.plan));
+	if (!attempt_look_with(attempt, process, &subject, result))
 		return false;
-	}
 	/* nothing at all could be read: of a thread that is, or because the process is no more? */
 	if (read_nothing(attempt, result) && target_check(process->target) != TARGET_SAME) {
 		attempt->gone = true;

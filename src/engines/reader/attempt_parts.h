@@ -3,9 +3,14 @@
 #pragma once
 #include "engines/reader/attempt.h"
 
-/* The head words of a set as they are now: how many bytes; 0: they are not known, or cannot be read. */
-u32 attempt_read_head(const struct reader_process *process, const struct read_set *set, u8 *head,
-		      u32 room);
+/* What any VM has on a thread: whose stack it is, and what is kept of it, is the caller's to fill in. */
+struct look_subject attempt_subject(const struct attempt *attempt,
+				    const struct reader_process *process,
+				    const struct reader_thread *thread,
+				    const struct attached *attached, bool still);
+/* One look, now. False when out of memory. */
+bool attempt_look_with(struct attempt *attempt, const struct reader_process *process,
+		       const struct look_subject *subject, struct look_result *result);
 /* One look at what the thread is known to run, into look.stack. */
 bool attempt_look_once(struct attempt *attempt, struct reader_process *process,
 		       struct reader_thread *thread, bool still, struct look_result *result);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "engines/reader/attempt_parts.h"
 
 u64 both_generation(u64 first, u64 second)
@@ -16,23 +15,13 @@ static bool look_at_second(struct attempt *attempt, struct reader_process *proce
 			   struct reader_thread *thread, bool still, struct look_result *result)
 {
 	struct second_stack *second = &thread->second;
-	struct look_subject subject = { .runtime = second->attached->runtime,
-					.state = second->attached->state,
-					.kind = second->attached->kind,
-					.thread = second->thread,
-					.salt = process->program,
-					.set = &second->set,
-					.memory = &second->memory,
-					.asks_raises = attempt->options->mode == MODE_EXCEPTION,
-					.still = still,
-					.restless = thread->history.moved != 0 };
+	struct look_subject subject = attempt_subject(attempt, process, thread, second->attached,
+						      still);
 
-	plan_retarget(attempt->look.plan, &process->target->mem, process->incarnation);
-	attempt->looked_ns = clock_now_ns();
-	if (look_at(&attempt->look, &subject, result))
-		return true;
-	attempt->no_memory = true;
-	return false;
+	subject.thread = second->thread;
+	subject.set = &second->set;
+	subject.memory = &second->memory;
+	return attempt_look_with(attempt, process, &subject, result);
 }
 
 /* Into look.stack: what the one that calls has, or the one that is called. */
@@ -78,22 +67,15 @@ static bool join_stacks(struct attempt *attempt, bool still, struct look_result 
 	struct frame moving = { .id = MARK_MOVING, .kind = FRAME_MARK };
 
 	vec_clear(stack);
-	if (!vec_grow(stack, attempt->inner.count + outer->count + 1))
-		return false;
 	if (!stood) {
 		result->flags |= SAMPLE_MOVING;
 		result->complete = false;
-		vec_push(stack, moving);
-	} else if (attempt->inner.count) {
-		memcpy(stack->at, attempt->inner.at,
-		       attempt->inner.count * sizeof attempt->inner.at[0]);
-		stack->count = attempt->inner.count;
+		if (!vec_push(stack, moving))
+			return false;
+	} else if (!look_put(stack, attempt->inner.at, attempt->inner.count)) {
+		return false;
 	}
-	if (common)
-		memcpy(stack->at + stack->count, outer->at + (outer->count - common),
-		       common * sizeof outer->at[0]);
-	stack->count += common;
-	return true;
+	return look_put(stack, outer->at + (outer->count - common), common);
 }
 
 static struct look_result merged(const struct look_result *inner, const struct look_result *outer)

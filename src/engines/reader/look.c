@@ -21,6 +21,16 @@ void look_fini(struct look *look)
 	vec_free(&look->tasks);
 }
 
+bool look_put(look_frames *stack, const struct frame *frames, u32 count)
+{
+	if (!vec_grow(stack, stack->count + count))
+		return false;
+	if (count)
+		memcpy(stack->at + stack->count, frames, count * sizeof *frames);
+	stack->count += count;
+	return true;
+}
+
 static struct frame mark_frame(enum frame_mark mark)
 {
 	return (struct frame){ .id = mark, .kind = FRAME_MARK };
@@ -114,13 +124,8 @@ static bool put_callers(struct look *look)
 
 	if (look->tasks.count < 2 || !has_frame_at(&look->stack, look->tasks.at[0].at, &index))
 		return true;
-	u32 room = index + look->tasks.count;
-	if (!vec_grow(&look->stack, room))
-		return false;
-	memcpy(look->stack.at + index + 1, look->tasks.at + 1,
-	       (look->tasks.count - 1) * sizeof look->tasks.at[0]);
-	look->stack.count = room;
-	return true;
+	look->stack.count = index + 1;
+	return look_put(&look->stack, look->tasks.at + 1, look->tasks.count - 1);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -129,16 +134,6 @@ void look_memory_free(struct look_memory *memory)
 {
 	vec_free(&memory->callers);
 	*memory = (struct look_memory){ 0 };
-}
-
-static bool put(look_frames *stack, const struct frame *frames, u32 count)
-{
-	if (!vec_grow(stack, stack->count + count))
-		return false;
-	if (count)
-		memcpy(stack->at + stack->count, frames, count * sizeof *frames);
-	stack->count += count;
-	return true;
 }
 
 /* Would the walk go on from here as it did the last time? */
@@ -160,7 +155,7 @@ static bool recall(struct look *look, const struct look_subject *subject, struct
 		     vec_grow(&look->walked, memory->callers.count + 1);
 	if (!plan_leaf_done(look->plan, alike))
 		return false;
-	put(&look->walked, memory->callers.at, memory->callers.count);
+	look_put(&look->walked, memory->callers.at, memory->callers.count);
 	walk->cursor = memory->end.cursor;
 	walk->depth = memory->end.depth;
 	walk->flags = memory->end.flags;
@@ -174,7 +169,7 @@ static void remember(struct look *look, const struct look_subject *subject, cons
 	if (!memory)
 		return;
 	vec_clear(&memory->callers);
-	if (!put(&memory->callers, look->walked.at + 1, look->walked.count - 1))
+	if (!look_put(&memory->callers, look->walked.at + 1, look->walked.count - 1))
 		return;
 	memory->after_leaf = look->after_leaf;
 	memory->end = *walk;
@@ -249,7 +244,7 @@ static bool put_held(struct look *look, const struct walk *walk, enum step end,
 		result->flags |= SAMPLE_MOVING;
 		good = good && put_mark(&look->stack, MARK_MOVING);
 	}
-	good = good && put(&look->stack, first->at + torn, first->count - torn);
+	good = good && look_put(&look->stack, first->at + torn, first->count - torn);
 	for (u32 i = torn; i < first->count; i++)
 		if (first->at[i].kind == FRAME_MARK)
 			result->flags |= SAMPLE_FAULT;
@@ -276,7 +271,7 @@ static bool put_moving(struct look *look, const struct look_subject *subject,
 			&look->calls, subject->salt, subject->calls, first->at, first->count);
 	result->flags |= SAMPLE_MOVING;
 	return put_mark(&look->stack, MARK_MOVING) &&
-	       put(&look->stack, first->at + (first->count - standing), standing);
+	       look_put(&look->stack, first->at + (first->count - standing), standing);
 }
 
 /* Of a thread that moves a lot, what held must be plausible, too.  A leaf that may be a leftover must be

@@ -13,6 +13,9 @@
 
 typedef VEC(struct frame) look_frames;
 
+/* Adds frames; false when out of memory. */
+bool look_put(look_frames *stack, const struct frame *frames, u32 count);
+
 /* Scratch, one a reader. */
 struct look {
 	struct plan *plan;

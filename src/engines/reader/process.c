@@ -202,7 +202,7 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	return thread;
 }
 
-/* Which one calls the other will be seen (attempt.c); until then, the program itself calls libraries, and of two
+/* Which one calls the other will be seen (both.c); until then, the program itself calls libraries, and of two
  * libraries the one that lies higher was loaded first. */
 static void bind_second(struct second_stack *second, const struct attached *first,
 			const struct reader_thread *like)

@@ -62,7 +62,7 @@ static bool is_dict(const struct search *search, u64 object)
 
 static bool is_in_front(const struct python_state *state, const struct front *place)
 {
-	u32 minor = state->version >> 16 & 0xff;
+	u32 minor = python_minor(state);
 
 	return minor >= place->first && minor <= place->last &&
 	       place->free_threaded == !!(state->facts & PYTHON_FREE_THREADED);

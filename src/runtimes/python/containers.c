@@ -10,7 +10,6 @@
 #include "runtimes/python/containers.h"
 
 #include "runtimes/python/step.h"
-#include "runtimes/python/strings.h"
 
 #include <string.h>
 
@@ -36,11 +35,6 @@ struct keys {
 	u32 count, entry_words;
 };
 
-static u32 minor_of(const struct python_state *state)
-{
-	return state->version >> 16 & 0xff;
-}
-
 static bool read_keys(const struct mem *mem, const struct python_state *state, u64 keys,
 		      struct keys *out)
 {
@@ -48,7 +42,7 @@ static bool read_keys(const struct mem *mem, const struct python_state *state, u
 
 	if (!python_address_ok(keys) || !mem_read(mem, keys, words, sizeof words))
 		return false;
-	if (minor_of(state) >= MINOR_LOG_SIZES) {
+	if (python_minor(state) >= MINOR_LOG_SIZES) {
 		u32 log_bytes = words[1] >> 8 & 0xff, kind = words[1] >> 16 & 0xff;
 		if (log_bytes > LOG_SIZE_MAX)
 			return false;
@@ -78,7 +72,7 @@ static bool read_dict(const struct mem *mem, const struct python_state *state, u
 	    !mem_read(mem, head + DICT_VALUES, &out->values, 8) ||
 	    !read_keys(mem, state, keys, out))
 		return false;
-	if (out->values && minor_of(state) >= MINOR_VALUES_HEADED)
+	if (out->values && python_minor(state) >= MINOR_VALUES_HEADED)
 		out->values += 8;
 	return true;
 }

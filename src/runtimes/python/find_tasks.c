@@ -158,7 +158,7 @@ static bool learn_task(const struct place *place, u64 set, struct python_tasks *
 		for (u32 w = head / 8; w + 1 < TASK_WORDS; w++) {
 			if (!python_generator_of(place->mem, place->state, words[w]))
 				continue;
-			bool has_name = (place->state->version >> 16 & 0xff) >= NAMES_MINOR;
+			bool has_name = python_minor(place->state) >= NAMES_MINOR;
 			tasks->coro = 8 * w;
 			tasks->name = has_name ? 8 * w + 8 : 0;
 			return true;

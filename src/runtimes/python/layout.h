@@ -146,6 +146,12 @@ struct python_state {
 	u8 runtime_source, pthread_source;
 };
 
+/* The 12 of 3.12.1. */
+static inline u32 python_minor(const struct python_state *state)
+{
+	return state->version >> 16 & 0xff;
+}
+
 /* frame.owner from 3.11 on: who keeps it.  3.14 put INTERPRETER before CSTACK, 3.15 dropped this again:
  * what is no thread's, generator's or object's is a shim. */
 enum python_owner {

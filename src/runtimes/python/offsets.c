@@ -130,7 +130,7 @@ bool python_offsets_read(const struct mem *mem, u64 runtime, struct python_state
 			 struct err *err)
 {
 	u64 table[FIELDS_MAX];
-	u32 version = state->version, minor = version >> 16 & 0xff;
+	u32 version = state->version, minor = python_minor(state);
 	const struct table_row *row = find_row(version);
 
 	if ((version & 0xf0) != 0xf0)

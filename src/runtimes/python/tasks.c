@@ -3,7 +3,7 @@
  *
  *	task -> coroutine -> its frame -> on top of its stack, what it awaits: a coroutine -> its frame -> ...
  *	  |
- *	  awaited by (3.14 on) -> a future or a task, or a set of them -> ...
+ *	  who waits for it (waiters.c) -> a task -> ...
  *
  * Where tasks are listed is found by find_tasks.c.  The outermost coroutine is met first, and a stack begins
  * with the innermost: so what a task awaits is collected, and given out backwards. */
@@ -135,7 +135,7 @@ static u64 frame_of(const struct mem *mem, const struct python_state *state, u64
 static bool stack_top(const struct mem *mem, const struct python_state *state, u64 frame, u64 *top)
 {
 	const struct python_layout *at = &state->at;
-	u32 minor = state->version >> 16 & 0xff;
+	u32 minor = python_minor(state);
 	s32 count;
 
 	if (at->frame_stack) {
@@ -154,7 +154,7 @@ static bool stack_top(const struct mem *mem, const struct python_state *state, u
 }
 
 /* The coroutine that the one with this frame awaits; 0: it awaits something else. */
-static u64 awaited_by(const struct mem *mem, const struct python_state *state, u64 frame)
+static u64 awaited_coroutine(const struct mem *mem, const struct python_state *state, u64 frame)
 {
 	u64 top, value;
 
@@ -196,7 +196,7 @@ static enum task_walk walk_coroutines(const struct mem *mem, const struct python
 			break;
 		frames[count].id = frame.code;
 		frames[count].pos = (u32)frame.pc;
-		generator = awaited_by(mem, state, addr);
+		generator = awaited_coroutine(mem, state, addr);
 	}
 	for (u32 i = count; i-- > 0;)
 		if (!sink->fn(sink->arg, &frames[i]))

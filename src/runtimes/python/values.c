@@ -409,7 +409,7 @@ void python_add_value(const struct mem *mem, const struct python_state *state, u
 bool python_read_tuple(const struct mem *mem, const struct python_state *state, u64 tuple,
 		       u64 *items, u64 *count)
 {
-	bool has_hash = (state->version >> 16 & 0xff) >= TUPLE_HASH_MINOR;
+	bool has_hash = python_minor(state) >= TUPLE_HASH_MINOR;
 	u64 head = tuple + head_size(state);
 
 	*items = head + (has_hash ? 16 : 8);

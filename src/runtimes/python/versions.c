@@ -114,8 +114,7 @@ bool python_versions_find(struct python_state *state)
 {
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		const struct version_row *row = &rows[i];
-		if (row->major != state->version >> 24 ||
-		    row->minor != (state->version >> 16 & 0xff))
+		if (row->major != state->version >> 24 || row->minor != python_minor(state))
 			continue;
 		state->at = row->at;
 		state->facts = row->facts;
@@ -131,7 +130,7 @@ bool python_versions_find(struct python_state *state)
 
 void python_versions_facts(struct python_state *state, bool free_threaded)
 {
-	bool tagged = (state->version >> 16 & 0xff) >= 14;
+	bool tagged = python_minor(state) >= 14;
 
 	state->facts = PYTHON_HAS_SHIMS | (tagged ? PYTHON_CODE_IS_TAGGED : 0) |
 		       (free_threaded ? PYTHON_FREE_THREADED : 0);
