@@ -211,6 +211,7 @@ static bool middle_is_plausible(const struct calls *calls, u64 salt, const struc
 	return !is_rare(triple->count, between->count, leading ? leading->count : 0);
 }
 
+/* The next call may have begun in every copy: a second place must be seen more often than such an accident. */
 static bool place_is_plausible(const struct calls *calls, u64 salt, const struct frame *caller,
 			       const struct frame *callee)
 {
@@ -219,20 +220,29 @@ static bool place_is_plausible(const struct calls *calls, u64 salt, const struct
 
 	if (!pair || !placed)
 		return false;
+	if (pair->pos == caller->pos)
+		return true;
 	struct frame leader = *caller;
 	leader.pos = pair->pos;
 	const struct call *leading = find(calls, salt, PLACED, &leader, NULL, callee);
-	return !is_rare(placed->count, pair->count, leading ? leading->count : 0);
+	return placed->count > TWICE &&
+	       !is_rare(placed->count, pair->count, leading ? leading->count : 0);
 }
 
 /* Of a stack that moved, a caller's place is the least certain: the next call may have begun. One
- * that is not a quarter of the calls of this callee gives way to the most frequent. */
-static bool place_is_common(const struct calls *calls, u64 salt, const struct call *pair,
-			    const struct frame *caller, const struct frame *callee)
+ * that is not a quarter of the calls of this callee gives way to the most frequent. False: too few were
+ * seen to tell, and an early accident would be repeated until it is outvoted. */
+static bool set_place(const struct calls *calls, u64 salt, const struct call *pair,
+		      struct frame *caller, const struct frame *callee)
 {
 	const struct call *placed = find(calls, salt, PLACED, caller, NULL, callee);
 
-	return placed && placed->count * 4 >= pair->count;
+	if (placed && placed->count > TWICE && placed->count * 4 >= pair->count)
+		return true;
+	if (pair->votes <= TWICE)
+		return false;
+	caller->pos = pair->pos;
+	return true;
 }
 
 /* Does the caller call this from where it stands, or is that a leftover? Then the place nearly always
@@ -321,8 +331,9 @@ enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct fra
 	bool known = learned->hash == hash, doubted = doubts & ~(u32)CALLS_LINKED;
 	if (!known)
 		*learned = (struct learned){ .hash = hash };
-	if (known && !doubted)
+	if (known && !doubted && learned->sightings > TWICE)
 		return CALLS_BELIEVED;
+	learned->sightings++;
 	u32 times = ++learned->uncounted;
 	if (learned->plausible >= SURE && times < DOZEN)
 		return CALLS_BELIEVED;
@@ -394,10 +405,8 @@ u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source
 		if (!fits && source == CALLS_OWN)
 			fits = put_back(calls, salt, outmost, caller, &frames[i], &frames[i - 1]);
 		const struct call *pair = find(calls, salt, PAIR, caller, NULL, &frames[i]);
-		if (!pair)
+		if (!pair || (caller && !set_place(calls, salt, pair, caller, &frames[i])))
 			break;
-		if (caller && !place_is_common(calls, salt, pair, caller, &frames[i]))
-			caller->pos = pair->pos;
 		if (!fits)
 			return standing + 1;
 	}

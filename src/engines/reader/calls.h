@@ -53,6 +53,7 @@ struct learned {
 	u64 hash;
 	u32 plausible; /* sightings in a row that the numbers did not speak against */
 	u32 uncounted; /* sightings since it was counted */
+	u32 sightings;
 };
 
 struct calls {
@@ -75,7 +76,7 @@ enum calls_verdict {
 
 void calls_fini(struct calls *calls);
 /* Learns all calls of a stack that held, leaf first; is it believed? `salt` keeps programs apart.
- * With doubts each sighting counts; without, a stack that was learned before costs one hash. */
+ * With doubts each sighting counts; without, a stack that was learned three times costs one hash. */
 enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
 				 u32 count, u32 doubts);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */

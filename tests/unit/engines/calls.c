@@ -168,6 +168,28 @@ static void a_place_that_moved_on_is_set_right(void **state)
 	calls_fini(&calls);
 }
 
+/* foo's last line was met over bob that had returned, before any other: it is no place to give to others. */
+static void a_place_seen_once_is_not_given(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame early[] = { frame(BOB, 2), frame(FOO, 9), frame(MAIN, 3) };
+	struct frame right[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame stack[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	(void)BELIEVED(&calls, early);
+	for (u32 seen = 1; seen <= 6; seen++) {
+		for (u32 i = 0; i < 3; i++) {
+			stack[1].pos = 8 + i % 2;
+			u32 standing = calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack));
+			assert_true(standing < 3 || stack[1].pos == 8);
+			assert_true(standing == 3 || seen < 6);
+		}
+		(void)BELIEVED(&calls, right);
+	}
+	calls_fini(&calls);
+}
+
 static void programs_are_kept_apart(void **state)
 {
 	struct calls calls = { 0 };
@@ -303,6 +325,23 @@ static void what_is_called_is_no_root(void **state)
 	calls_fini(&calls);
 }
 
+/* Too early for numbers to tell: the place that is known is believed before one that is met once. */
+static void an_early_second_place_is_not_believed(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame map[] = { frame(MAP, 1), frame(FOO, 7), frame(MAIN, 3) };
+	struct frame second[] = { frame(MAP, 1), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 4; i++)
+		(void)BELIEVED(&calls, map);
+	assert_true(BELIEVED(&calls, map));
+	assert_false(BELIEVED(&calls, second));
+	assert_false(BELIEVED(&calls, second));
+	assert_true(BELIEVED(&calls, second));
+	calls_fini(&calls);
+}
+
 /* A caller has gone on to its next line while the callee's slot still holds the last one: it holds one time
  * in 40, and from that line the other is called. */
 static void a_place_of_the_next_call_is_not_believed(void **state)
@@ -337,6 +376,7 @@ int main(void)
 		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
 		cmocka_unit_test(what_does_not_go_with_the_outer_frames_is_not_put_back),
 		cmocka_unit_test(a_place_that_moved_on_is_set_right),
+		cmocka_unit_test(a_place_seen_once_is_not_given),
 		cmocka_unit_test(programs_are_kept_apart),
 		cmocka_unit_test(what_is_rare_between_its_neighbours_is_not_believed),
 		cmocka_unit_test(many_between_the_same_neighbours_are_all_believed),
@@ -345,6 +385,7 @@ int main(void)
 		cmocka_unit_test(marks_end_what_stands),
 		cmocka_unit_test(neighbours_of_two_paths_do_not_make_a_third),
 		cmocka_unit_test(what_is_called_is_no_root),
+		cmocka_unit_test(an_early_second_place_is_not_believed),
 		cmocka_unit_test(a_place_of_the_next_call_is_not_believed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
