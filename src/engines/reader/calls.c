@@ -31,6 +31,8 @@ enum {
 	/* A stack that was plausible so often in a row is counted and judged by the dozen. */
 	SURE = 32,
 	DOZEN = 12,
+	/* A pair that held in fewer than one in 16 of its sightings ends sooner than a read. */
+	FLEETING = 16,
 	/* Of the sightings of a frame, the part that must be without a caller for it to be a root. */
 	ROOTS = 4,
 };
@@ -211,6 +213,27 @@ static bool middle_is_plausible(const struct calls *calls, u64 salt, const struc
 	return !is_rare(triple->count, between->count, leading ? leading->count : 0);
 }
 
+/* A callee that ends sooner than a read held because it was there again, or had been: then the caller can have
+ * gone on in each copy, and a third of what holds can be such accidents. */
+static bool is_fleeting(const struct call *pair)
+{
+	return pair->count * FLEETING < pair->moved;
+}
+
+static bool is_dominant(const struct call *placed, const struct call *pair)
+{
+	return placed && placed->count >= SIGHTINGS_MIN && placed->count * 10 >= pair->count * 9;
+}
+
+static const struct call *find_leading(const struct calls *calls, u64 salt, const struct call *pair,
+				       const struct frame *caller, const struct frame *callee)
+{
+	struct frame leader = *caller;
+
+	leader.pos = pair->pos;
+	return find(calls, salt, PLACED, &leader, NULL, callee);
+}
+
 /* The next call may have begun in every copy: a second place must be seen more often than such an accident. */
 static bool place_is_plausible(const struct calls *calls, u64 salt, const struct frame *caller,
 			       const struct frame *callee)
@@ -220,26 +243,39 @@ static bool place_is_plausible(const struct calls *calls, u64 salt, const struct
 
 	if (!pair || !placed)
 		return false;
+	if (is_fleeting(pair))
+		return is_dominant(placed, pair);
 	if (pair->pos == caller->pos)
 		return true;
-	struct frame leader = *caller;
-	leader.pos = pair->pos;
-	const struct call *leading = find(calls, salt, PLACED, &leader, NULL, callee);
+	const struct call *leading = find_leading(calls, salt, pair, caller, callee);
 	return placed->count > TWICE &&
 	       !is_rare(placed->count, pair->count, leading ? leading->count : 0);
 }
 
-/* Of a stack that moved, a caller's place is the least certain: the next call may have begun. One
- * that is not a quarter of the calls of this callee gives way to the most frequent. False: too few were
- * seen to tell, and an early accident would be repeated until it is outvoted. */
+/* Of a stack that moved, a caller's place is the least certain: the next call may have begun. */
+static bool place_stands(const struct call *pair, const struct call *placed)
+{
+	if (is_fleeting(pair))
+		return is_dominant(placed, pair);
+	return placed && placed->count > TWICE && placed->count * 4 >= pair->count;
+}
+
+static bool place_leads(const struct calls *calls, u64 salt, const struct call *pair,
+			const struct frame *caller, const struct frame *callee)
+{
+	if (is_fleeting(pair))
+		return is_dominant(find_leading(calls, salt, pair, caller, callee), pair);
+	return pair->votes > TWICE;
+}
+
+/* A place that does not stand gives way to the one that leads. False: too few were seen to tell, and an accident
+ * would be repeated until it is outvoted. */
 static bool set_place(const struct calls *calls, u64 salt, const struct call *pair,
 		      struct frame *caller, const struct frame *callee)
 {
-	const struct call *placed = find(calls, salt, PLACED, caller, NULL, callee);
-
-	if (placed && placed->count > TWICE && placed->count * 4 >= pair->count)
+	if (place_stands(pair, find(calls, salt, PLACED, caller, NULL, callee)))
 		return true;
-	if (pair->votes <= TWICE)
+	if (!place_leads(calls, salt, pair, caller, callee))
 		return false;
 	caller->pos = pair->pos;
 	return true;
@@ -389,12 +425,25 @@ static u32 known_path(const struct calls *calls, u64 salt, const struct frame *f
 	return standing;
 }
 
-u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source,
-		   struct frame *frames, u32 count)
+/* All pairs, whether what is outside of them stands or not: else one would look as if it seldom moved when it
+ * begins to stand. */
+static void note_moved(struct calls *calls, u64 salt, const struct frame *frames, u32 count)
+{
+	for (u32 i = count; i-- > 1 && frames[i - 1].kind != FRAME_MARK;) {
+		u64 key = key_of(salt, PAIR, &frames[i], NULL, &frames[i - 1]);
+		u32 item = table_find(&calls->table, key, same_call, calls, &key);
+		if (item != TABLE_NONE)
+			calls->seen.at[item].moved++;
+	}
+}
+
+u32 calls_standing(struct calls *calls, u64 salt, enum calls_source source, struct frame *frames,
+		   u32 count)
 {
 	struct frame *outmost = NULL, *caller = NULL;
 	u32 standing = 0;
 
+	note_moved(calls, salt, frames, count);
 	for (u32 i = count; i-- > 0; outmost = caller, caller = &frames[i], standing++) {
 		bool inner = i && frames[i - 1].kind != FRAME_MARK;
 		if (frames[i].kind == FRAME_MARK)
@@ -413,7 +462,7 @@ u32 calls_standing(const struct calls *calls, u64 salt, enum calls_source source
 	return standing;
 }
 
-u32 calls_standing_linked(const struct calls *calls, u64 salt, enum calls_source source,
+u32 calls_standing_linked(struct calls *calls, u64 salt, enum calls_source source,
 			  struct frame *frames, u32 count)
 {
 	u32 standing = calls_standing(calls, salt, source, frames, count);

@@ -295,16 +295,20 @@ static void leave_leaf_out(look_frames *walked, struct walk *walk)
 static bool is_believed(struct look *look, const struct look_subject *subject, struct walk *walk)
 {
 	look_frames *walked = &look->walked;
+	u32 torn = torn_leaves(walked), doubts = doubts_of(subject, walk);
 
 	if (subject->still && !(walk->flags & WALK_TOP_UNSURE))
 		return true;
-	switch (calls_believe(&look->calls, subject->salt, walked->at, walked->count,
-			      doubts_of(subject, walk))) {
+	/* what is below one that is left out anyway is no leaf */
+	if (torn)
+		doubts &= ~(u32)CALLS_DOUBT_LEAF;
+	switch (calls_believe(&look->calls, subject->salt, walked->at + torn, walked->count - torn,
+			      doubts)) {
 	case CALLS_LEFTOVER:
 		leave_leaf_out(walked, walk);
 		return true;
 	case CALLS_DOUBTED:
-		return torn_leaves(walked);
+		return false;
 	default:
 		return true;
 	}

@@ -190,6 +190,34 @@ static void a_place_seen_once_is_not_given(void **state)
 	calls_fini(&calls);
 }
 
+/* bob ends sooner than a read: it holds once in a hundred sightings, and then half the time only what is left
+ * of it, with foo on its next line. */
+static void a_place_of_what_seldom_holds_must_dominate(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame right[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame late[] = { frame(BOB, 2), frame(FOO, 9), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 40; i++) {
+		const struct frame *held = i % 3 == 1 ? late : right;
+		assert_int_equal(calls_believe(&calls, 1, held, 3, CALLS_DOUBT_ALL), CALLS_DOUBTED);
+		for (u32 k = 0; k < 100; k++) {
+			struct frame moving[] = { frame(BOB, 2), frame(FOO, 8 + k % 2),
+						  frame(MAIN, 3) };
+			assert_true(calls_standing(&calls, 1, CALLS_OWN, moving, COUNT_OF(moving)) <
+				    3);
+		}
+	}
+	for (u32 i = 0; i < 200; i++)
+		(void)BELIEVED(&calls, right);
+	assert_true(BELIEVED(&calls, right));
+	assert_false(BELIEVED(&calls, late));
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, late, COUNT_OF(late)), 3);
+	assert_int_equal(late[1].pos, 8);
+	calls_fini(&calls);
+}
+
 static void programs_are_kept_apart(void **state)
 {
 	struct calls calls = { 0 };
@@ -377,6 +405,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_go_with_the_outer_frames_is_not_put_back),
 		cmocka_unit_test(a_place_that_moved_on_is_set_right),
 		cmocka_unit_test(a_place_seen_once_is_not_given),
+		cmocka_unit_test(a_place_of_what_seldom_holds_must_dominate),
 		cmocka_unit_test(programs_are_kept_apart),
 		cmocka_unit_test(what_is_rare_between_its_neighbours_is_not_believed),
 		cmocka_unit_test(many_between_the_same_neighbours_are_all_believed),
