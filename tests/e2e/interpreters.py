@@ -73,6 +73,10 @@ class Interpreter:
         inner = [*self.argv, *self.language.options, f"{self.programs}/{program}", *map(str, args)]
         return ["chroot", str(self.root), *inner] if self.root else inner
 
+    def has_module(self, name):
+        outside = ["chroot", str(self.root)] if self.root else []
+        return not subprocess.run([*outside, *self.argv, "-c", f"import {name}"], capture_output=True).returncode
+
     def scratch(self, name):
         """A file for the program to write: (as it sees it, as we see it)."""
         here = Path(INSIDE if not self.root else f"{self.root}{INSIDE}")

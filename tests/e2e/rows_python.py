@@ -107,6 +107,36 @@ def copy_of(run, name, sections):
     return inside, outside, {"PYTHONHOME": str(Path(path).parents[1])}
 
 
+@row("py-greenlets", "greenlets that take turns: >= 99 % complete, none of two, shares within 2 points", language="python")
+def greenlets(run):
+    if not run.interpreter.has_module("greenlet"):
+        raise Skip("it has no module greenlet")
+    for pause, rate in (("never", 1_000), ("auto", 5_000)):
+        samples = run.count(50_000, 3_000)
+        with start(run.interpreter, "greenlets.py") as target:
+            recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause, weights=True)
+            spent = target.finish()["spent_ns"]
+        legal = [tuple(stack) for stack in target.facts["stacks"]]
+        ours, wrong = Counter(), Counter()
+        for stack in recording.stacks:
+            labels = tuple(frame.label for frame in stack.frames if not frame.is_mark)
+            number = next((str(number) for number, one in enumerate(legal) if one[:len(labels)] == labels), None)
+            if labels:
+                ours[number] += stack.count
+            if number is None:
+                wrong[";".join(labels)] += stack.count
+        whole, spent_all = max(ours.total(), 1), sum(spent.values())
+        yield Figure(f"{pause}: stacks that cannot be {str(wrong.most_common(1))[:300] if wrong else ''}", len(wrong),
+                     "= 0", not wrong)
+        yield share_figure(f"{pause}: shares of greenlets", {number: ours[number] / whole for number in spent},
+                           {number: spent[number] / spent_all for number in spent}, recording.independent)
+        complete = 100 * (1 - (recording.quality["moving"] + recording.quality["truncated"]) / recording.samples)
+        if pause == "auto":
+            yield at_least("auto: complete", complete, 99, " %")
+        else:
+            yield holds("never: complete", True, f"{complete:.2f} %", "printed")
+
+
 @row("py-found", "renamed, deleted and without section headers: found, with the same stacks", language="python")
 def found(run):
     for what, sections, deleted in (("renamed", True, False), ("deleted", True, True), ("no sections", False, False)):

@@ -27,6 +27,7 @@ test    golang-go         go
 test    chromium          chromium
 test    nodejs            node
 test    npm               npm
+test    python3-greenlet
 test    tmux              tmux
 test    valgrind          callgrind_annotate
 matrix  mmdebstrap        mmdebstrap

@@ -7,11 +7,12 @@
 
 roots="${XDG_CACHE_HOME:-$HOME/.cache}/sonde/roots"
 
-# The suite, and what to install: packages that are called like the interpreters they hold.
+# The suite, what to install: packages that are called like the interpreters they hold; and what some rows
+# use of it, where it can be had.
 matrix_suites='
-bullseye      ruby2.7,python2.7,python3.9
-trixie        ruby3.3,python3.13
-sid           ruby3.3,python3.14,python3.15
+bullseye      ruby2.7,python2.7,python3.9    python3-greenlet
+trixie        ruby3.3,python3.13             python3-greenlet
+sid           ruby3.3,python3.14,python3.15  python3-greenlet
 experimental  ruby3.4
 '
 
@@ -69,6 +70,17 @@ unpack_suite() {
 	mv "$root.partial" "$root"
 }
 
+# What some rows use: without it they skip, and say so.
+add_to_suite() {
+	local suite=$1 package=$2 root="$roots/$1"
+
+	[[ -n $package && ! -e $root/var/lib/dpkg/info/$package.list ]] || return 0
+	say "matrix: adding $package to $suite"
+	chroot "$root" sh -c 'apt-get update && apt-get install -y --no-install-recommends "$1"' - "$package" \
+		>>"$root.log" 2>&1 ||
+		say "matrix: no $package in $suite (see $root.log)"
+}
+
 # The source package of a suite, in a directory with an apt of its own.
 fetch_source() {
 	local suite=$1 package=$2 mirror=$3 dir=$4 apt
@@ -104,11 +116,11 @@ matrix_skip() {
 }
 
 dev_matrix() {
-	local suite include mirror matrix_skipped=0
+	local suite include also mirror matrix_skipped=0
 
 	mkdir -p "$roots"
 	mirror=$(debian_mirror || true)
-	while read -r suite include; do
+	while read -r suite include also; do
 		[[ -n $suite ]] || continue
 		if ! has_interpreters "$roots/$suite" "$include"; then
 			if ((EUID != 0)); then
@@ -125,11 +137,13 @@ dev_matrix() {
 			fi
 		fi
 		rm -f "$roots/$suite.skipped"
-		if ((EUID == 0)) && ! mountpoint -q "$roots/$suite/proc"; then
+		((EUID == 0)) || continue
+		if ! mountpoint -q "$roots/$suite/proc"; then
 			mkdir -p "$roots/$suite/proc"
 			mount --bind /proc "$roots/$suite/proc" ||
 				matrix_skip "$suite" "/proc could not be mounted in it"
 		fi
+		add_to_suite "$suite" "$also"
 	done <<<"$matrix_suites"
 	if [[ ! -x $roots/python3.13t/bin/python3.13t ]]; then
 		if [[ -z $mirror ]] || ! build_free_threaded "$mirror"; then

@@ -389,15 +389,12 @@ PYTHON_WALKER bool python_is_generator(const struct mem *mem, const struct pytho
 	       (flags & PYTHON_CODE_GENERATOR);
 }
 
-/* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. */
+/* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. Any may
+ * be the last of a greenlet, which has a chain of its own, without its shims while it is left for another. */
 PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_state *state,
 				   const struct walk *walk)
 {
-	bool whole = state->at.thread_base ?
-			     walk->cursor == walk->limit :
-		     (state->facts & PYTHON_HAS_SHIMS) ?
-			     walk->base == 1 :
-			     !walk->base || !python_is_generator(mem, state, walk->base);
+	bool whole = walk->cursor || !walk->base || !python_is_generator(mem, state, walk->base);
 
 	return whole ? STEP_DONE : STEP_FAULT;
 }
@@ -504,10 +501,10 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 		return STEP_FAULT;
 	walk->cursor = frame.previous;
 	if (frame.owner >= PYTHON_OWNED_BY_C) {
-		walk->base = 1;
+		walk->base = 0;
 		return STEP_HIDDEN;
 	}
-	walk->base = state->facts & PYTHON_HAS_SHIMS ? 0 : frame.code;
+	walk->base = frame.code;
 	if (!python_own_pc(mem, state, &frame))
 		return STEP_FAULT;
 	if (leaf && !python_has_begun(mem, state, &frame))
