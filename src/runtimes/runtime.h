@@ -87,8 +87,9 @@ enum task_walk {
 typedef bool task_frame_fn(void *arg, const struct frame *frame);
 
 struct runtime_tasks {
-	/* Looks for what the others need, in a process that has been attached to; false: there are no tasks (yet). */
-	bool (*find)(const struct target *target, void *state);
+	/* Looks for what the others need, in a process that has been attached to; false: there are no tasks (yet).
+	 * `new_images`: others are mapped than when it looked the last time. */
+	bool (*find)(const struct target *target, void *state, bool new_images);
 	/* The next ones, `room` at the most (8 at least), until cursor->done. */
 	u32 (*list)(const struct mem *mem, const void *state, struct task_cursor *cursor,
 		    struct vm_task *out, u32 room);

@@ -253,6 +253,7 @@ static bool take(struct taking *taking, struct err *err)
 	taking->attempt.fn = on_sample;
 	taking->attempt.arg = taking;
 	if (!process_attach(taking->process, err) ||
+	    !tasks_can(taking->process, taking->options.async, err) ||
 	    !process_refresh(taking->process, &taking->options, err))
 		return false;
 	take_rounds(taking);

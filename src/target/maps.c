@@ -15,6 +15,7 @@
 #include "target/maps.h"
 
 #include "base/cleanup.h"
+#include "base/table.h"
 #include "target/proc.h"
 
 #include <errno.h>
@@ -236,4 +237,17 @@ const struct mapping *target_mapping_at(const struct target *target, u64 addr)
 const char *mapping_path(const struct target *target, const struct mapping *mapping)
 {
 	return target->maps.paths.at + mapping->path;
+}
+
+u64 target_images(const struct target *target)
+{
+	u64 hash = 1;
+
+	for (u32 i = 0; i < target->maps.all.count; i++) {
+		const struct mapping *mapping = &target->maps.all.at[i];
+		u64 words[] = { hash, mapping->start, mapping->inode, mapping->device };
+		if (mapping->executable && mapping->inode)
+			hash = table_hash(words, sizeof words);
+	}
+	return hash;
 }

@@ -484,19 +484,6 @@ static void attach_images(struct reader_process *process, struct err *first)
 	}
 }
 
-static u64 images_of(const struct maps *maps)
-{
-	u64 hash = 1;
-
-	for (u32 i = 0; i < maps->all.count; i++) {
-		const struct mapping *mapping = &maps->all.at[i];
-		u64 words[] = { hash, mapping->start, mapping->inode, mapping->device };
-		if (mapping->executable && mapping->inode)
-			hash = table_hash(words, sizeof words);
-	}
-	return hash;
-}
-
 void process_attach_more(struct reader_process *process, u64 now_ns)
 {
 	struct err first = { 0 };
@@ -506,7 +493,7 @@ void process_attach_more(struct reader_process *process, u64 now_ns)
 	process->images_ns = now_ns + IMAGES_NS;
 	if (!target_read_maps(process->target, NULL))
 		return;
-	u64 images = images_of(&process->target->maps);
+	u64 images = target_images(process->target);
 	if (images == process->images)
 		return;
 	attach_images(process, &first);
@@ -523,7 +510,7 @@ bool process_attach(struct reader_process *process, struct err *err)
 	if (!target_read_maps(target, err))
 		return false;
 	attach_images(process, &first);
-	process->images = images_of(&target->maps);
+	process->images = target_images(target);
 	process->images_ns = clock_now_ns() + IMAGES_NS;
 	if (process->attached.count)
 		return true;

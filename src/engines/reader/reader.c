@@ -526,19 +526,6 @@ static bool can_mode(const struct reader_process *process, enum engine_mode mode
 		       process->pid, process->attached.at[0]->runtime->name);
 }
 
-static bool can_async(const struct reader_process *process, enum engine_async async,
-		      struct err *err)
-{
-	if (async == ASYNC_OFF || !process->attached.count)
-		return true;
-	for (u32 i = 0; i < process->attached.count; i++)
-		if (process->attached.at[i]->runtime->tasks)
-			return true;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "--async: process %u is %s, and tasks are known of Python only",
-		       process->pid, process->attached.at[0]->runtime->name);
-}
-
 static struct run *run_new(const struct engine_options *options, struct err *err)
 {
 	if (options->hz < 1 || options->hz > ENGINE_HZ_MAX) {
@@ -585,7 +572,7 @@ static struct run *reader_open(struct target *target, const struct engine_option
 		reader_close(run);
 		return NULL;
 	}
-	if (!can_mode(process, options->mode, err) || !can_async(process, options->async, err)) {
+	if (!can_mode(process, options->mode, err) || !tasks_can(process, options->async, err)) {
 		reader_close(run);
 		return NULL;
 	}

@@ -11,6 +11,18 @@ enum { LISTED_AT_ONCE = 256 };
 
 static const u64 FIND_NS = 500 * NS_PER_MS;
 
+bool tasks_can(const struct reader_process *process, enum engine_async async, struct err *err)
+{
+	if (async == ASYNC_OFF || !process->attached.count)
+		return true;
+	for (u32 i = 0; i < process->attached.count; i++)
+		if (process->attached.at[i]->runtime->tasks)
+			return true;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "--async: process %u is %s, and tasks are known of Python only",
+		       process->pid, process->attached.at[0]->runtime->name);
+}
+
 void tasks_find(struct reader_process *process, u64 now_ns)
 {
 	struct reader_tasks *tasks = &process->tasks;
@@ -20,12 +32,19 @@ void tasks_find(struct reader_process *process, u64 now_ns)
 	tasks->find_ns = now_ns + FIND_NS;
 	if (!target_read_maps(process->target, NULL))
 		return;
+	u64 images = target_images(process->target);
+	/* twice: a library is mapped to be run before its data is there */
+	if (tasks->images != images)
+		tasks->new_images = 2;
+	tasks->images = images;
 	for (u32 i = 0; i < process->attached.count && !tasks->attached; i++) {
 		struct attached *attached = process->attached.at[i];
 		if (attached->runtime->tasks &&
-		    attached->runtime->tasks->find(process->target, attached->state))
+		    attached->runtime->tasks->find(process->target, attached->state,
+						   tasks->new_images))
 			tasks->attached = attached;
 	}
+	tasks->new_images -= tasks->new_images > 0;
 }
 
 static u64 hash_of(u64 task)

@@ -7,10 +7,12 @@
 #pragma once
 #include "base/table.h"
 #include "base/vec.h"
+#include "engines/engine.h"
 #include "mem/read_set.h"
 #include "runtimes/runtime.h"
 
 struct attached;
+struct err;
 struct reader_process;
 
 struct reader_task {
@@ -24,6 +26,8 @@ struct reader_task {
 struct reader_tasks {
 	struct attached *attached; /* whose tasks; NULL: none found yet */
 	u64 find_ns;               /* not before: looking for them costs */
+	u64 images;                /* that were mapped then */
+	u32 new_images;            /* so often they are new */
 	struct task_cursor cursor;
 	u32 round;
 	VEC(struct reader_task *) all;
@@ -31,6 +35,8 @@ struct reader_tasks {
 	u32 turn;           /* whose sample is next */
 };
 
+/* Is there a runtime whose tasks are known? One that has none yet may get one. Else false and err. */
+bool tasks_can(const struct reader_process *process, enum engine_async async, struct err *err);
 /* Asks for the runtime's tasks now and then until there are some. */
 void tasks_find(struct reader_process *process, u64 now_ns);
 /* Reads the next part of the list. False when out of memory. */

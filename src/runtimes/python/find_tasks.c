@@ -183,7 +183,7 @@ static bool find_set(const struct place *place, struct python_tasks *tasks)
 	return true;
 }
 
-bool python_find_tasks(const struct target *target, void *state_)
+bool python_find_tasks(const struct target *target, void *state_, bool new_images)
 {
 	struct python_state *state = state_;
 	struct python_tasks tasks = { 0 };
@@ -193,7 +193,7 @@ bool python_find_tasks(const struct target *target, void *state_)
 		return true;
 	if (!state->at.gen_frame)
 		return false;
-	if (!(state->facts & PYTHON_CODE_IS_TAGGED ? find_section(target, &tasks) :
+	if (!(state->facts & PYTHON_CODE_IS_TAGGED ? new_images && find_section(target, &tasks) :
 						     find_set(&place, &tasks)))
 		return false;
 	state->tasks = tasks;

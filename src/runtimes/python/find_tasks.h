@@ -6,4 +6,4 @@
 struct target;
 
 /* Fills the state's `tasks`; false: there are none yet. */
-bool python_find_tasks(const struct target *target, void *state);
+bool python_find_tasks(const struct target *target, void *state, bool new_images);
