@@ -14,6 +14,8 @@ typedef __u16 u16;
 typedef __u8 u8;
 typedef __s64 s64;
 typedef __s32 s32;
+typedef __s16 s16;
+typedef __s8 s8;
 #ifndef bool
 #define bool _Bool
 #define true 1
@@ -32,6 +34,8 @@ typedef uint16_t u16;
 typedef uint8_t u8;
 typedef int64_t s64;
 typedef int32_t s32;
+typedef int16_t s16;
+typedef int8_t s8;
 #endif
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +29,7 @@ class Language(NamedTuple):
 
 
 RUBY = Language("ruby", ("--disable-gems",), "*.rb", "print RUBY_VERSION")
+NATIVE = Language("native", ("-O2", "-std=gnu11", "-pthread"), "*.c", None)
 PYTHON = Language("python", (), "*.py", "import sys; sys.stdout.write('%d.%d.%d' % sys.version_info[:3])")
 
 #    language  name    suite           argv                          version
@@ -44,6 +46,8 @@ TABLE = (
     (PYTHON, "py3.13t", None, (str(ROOTS / "python3.13t/bin/python3.13t"),), (3, 13)),
     (PYTHON, "py3.14", "sid", ("python3.14",), (3, 14)),
     (PYTHON, "py3.15", "sid", ("python3.15",), (3, 15)),
+    (NATIVE, "gcc", None, ("gcc",), ()),
+    (NATIVE, "clang", None, ("clang",), ()),
 )
 
 
@@ -82,6 +86,19 @@ class Interpreter:
         here = Path(INSIDE if not self.root else f"{self.root}{INSIDE}")
         here.mkdir(parents=True, exist_ok=True)
         return f"{INSIDE}/{name}", here / name
+
+
+_built = tempfile.TemporaryDirectory(prefix="sonde-native-")
+
+
+class Compiler(Interpreter):
+    """What runs native programs: it builds them first."""
+
+    def command(self, program, *args):
+        built = Path(_built.name) / f"{Path(program).stem}-{self.name}"
+        if not built.exists():
+            subprocess.run([*self.argv, *self.language.options, "-o", built, f"{self.programs}/{program}"], check=True)
+        return [str(built), *map(str, args)]
 
 
 def _prepare(root, language):
@@ -132,5 +149,6 @@ def find(wanted=None, language=None):
         if why:
             missing[name] = why
         else:
-            there.append(Interpreter(spoken, name, ROOTS / suite if suite else None, argv, version))
+            kind = Compiler if spoken is NATIVE else Interpreter
+            there.append(kind(spoken, name, ROOTS / suite if suite else None, argv, version))
     return there, missing

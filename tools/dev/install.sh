@@ -21,6 +21,7 @@ test    ruby              ruby3.1
 test    libcmocka-dev
 test    clang             clang
 test    libbpf-dev
+test    libdw-dev
 test    bpftool
 test    protobuf-compiler protoc
 test    golang-go         go
@@ -38,6 +39,7 @@ lint    clang             clang
 lint    clang-format      clang-format
 lint    libcmocka-dev
 lint    libbpf-dev
+lint    libdw-dev
 lint    git               git
 fuzz    clang             clang
 fuzz    libclang-rt-14-dev

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * rows.c - see rows.h.
+ *
+ *	sections -> spans (pcs, rule) in any order -> points (pc, the rule from there on) -> pages of rows
+ *
+ * Between two functions lies padding that never runs: less than 16 bytes of it belong to what is in front of it, which
+ * saves a third of the rows. */
+#include "unwind/rows.h"
+
+#include "base/table.h"
+#include "base/vec.h"
+#include "elf/cfi.h"
+#include "unwind/rules.h"
+#include "unwind/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PADDING_MAX = 16,
+	/* 4 GiB of code. */
+	PAGES_MAX = 1 << 16,
+	/* What is behind so many rows has no rule: a browser has some 4 million. */
+	SPANS_MAX = 1 << 23,
+	NO_RULE = 0, /* the first rule: UNWIND_NONE */
+};
+
+struct span {
+	u64 begin, end;
+	u16 rule;
+	u8 source; /* enum cfi_source */
+};
+
+struct point {
+	u64 pc;
+	u16 rule;
+};
+
+struct compiling {
+	VEC(struct span) spans;
+	VEC(struct point) points;
+	VEC(struct unwind_rule) rules;
+	struct table table; /* of the rules */
+	enum cfi_source source;
+	struct unwind_report *report;
+	bool no_memory;
+};
+
+/* ---- rules and spans ----------------------------------------------------------------------- */
+
+static bool same_rule(const void *owner, u32 item, const void *key)
+{
+	const struct compiling *compiling = owner;
+
+	return memcmp(&compiling->rules.at[item], key, sizeof(struct unwind_rule)) == 0;
+}
+
+/* NO_RULE, too, when there is no room for one more. */
+static u16 rule_number(struct compiling *compiling, const struct unwind_rule *rule)
+{
+	u64 hash = table_hash(rule, sizeof *rule);
+	u32 item = table_find(&compiling->table, hash, same_rule, compiling, rule);
+
+	if (item != TABLE_NONE)
+		return (u16)item;
+	if (compiling->rules.count == UNWIND_RULES_MAX)
+		return NO_RULE;
+	if (!vec_push(&compiling->rules, *rule) ||
+	    !table_add(&compiling->table, hash, compiling->rules.count - 1)) {
+		compiling->no_memory = true;
+		return NO_RULE;
+	}
+	return (u16)(compiling->rules.count - 1);
+}
+
+static bool add_span(void *arg, const struct cfi_row *row)
+{
+	struct compiling *compiling = arg;
+	struct unwind_rule rule;
+
+	unwind_rule_of_row(row, &rule);
+	struct span span = { row->begin, row->end, rule_number(compiling, &rule),
+			     (u8)compiling->source };
+	compiling->report->untold += span.rule == NO_RULE;
+	if (compiling->spans.count == SPANS_MAX)
+		return false;
+	compiling->no_memory |= !vec_push(&compiling->spans, span);
+	return !compiling->no_memory;
+}
+
+static bool read_sections(struct compiling *compiling, const struct image *image, struct err *err)
+{
+	static const enum cfi_source sources[] = { CFI_EH_FRAME, CFI_DEBUG_FRAME };
+	static const struct unwind_rule none;
+	struct cfi_summary summary;
+
+	rule_number(compiling, &none);
+	for (u32 i = 0; i < COUNT_OF(sources) && !compiling->no_memory; i++) {
+		compiling->source = sources[i];
+		if (!cfi_each_row(image, sources[i], add_span, compiling, &summary, err))
+			return false;
+		compiling->report->functions += summary.functions;
+		compiling->report->damaged += summary.damaged;
+	}
+	return !compiling->no_memory || err_no_memory(err);
+}
+
+/* ---- points -------------------------------------------------------------------------------- */
+
+static int compare_spans(const void *left_, const void *right_)
+{
+	const struct span *left = left_, *right = right_;
+
+	if (left->begin != right->begin)
+		return left->begin < right->begin ? -1 : 1;
+	if (left->source != right->source)
+		return left->source - right->source;
+	return (left->end > right->end) - (left->end < right->end);
+}
+
+static void add_point(struct compiling *compiling, u64 pc, u16 rule)
+{
+	u32 count = compiling->points.count;
+
+	if (count && compiling->points.at[count - 1].rule == rule)
+		return;
+	compiling->no_memory |= !vec_push(&compiling->points, (struct point){ pc, rule });
+}
+
+/* Where spans overlap, the first to begin has its pcs. */
+static bool make_points(struct compiling *compiling, struct err *err)
+{
+	u64 covered = 0;
+
+	qsort(compiling->spans.at, compiling->spans.count, sizeof compiling->spans.at[0],
+	      compare_spans);
+	for (u32 i = 0; i < compiling->spans.count; i++) {
+		const struct span *span = &compiling->spans.at[i];
+		u64 begin = span->begin > covered ? span->begin : covered;
+		if (span->end <= begin)
+			continue;
+		if (i && begin - covered >= PADDING_MAX)
+			add_point(compiling, covered, NO_RULE);
+		add_point(compiling, begin, span->rule);
+		covered = span->end;
+	}
+	add_point(compiling, covered, NO_RULE);
+	return !compiling->no_memory || err_no_memory(err);
+}
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+static void write_rows(const struct compiling *compiling, const struct unwind_header *header,
+		       u32 *words)
+{
+	u32 *first = words + UNWIND_HEADER_WORDS, *rows = words + header->rows;
+	u32 count = 0, point = 0;
+	u16 rule = NO_RULE;
+
+	for (u32 page = 0; page < header->pages; page++) {
+		u64 begin = header->base + ((u64)page << UNWIND_PAGE_SHIFT);
+		u64 end = begin + (1 << UNWIND_PAGE_SHIFT);
+		first[page] = count;
+		if (point == compiling->points.count || compiling->points.at[point].pc > begin)
+			rows[count++] = (u32)rule << 16;
+		for (; point < compiling->points.count && compiling->points.at[point].pc < end;
+		     point++) {
+			rule = compiling->points.at[point].rule;
+			rows[count++] = (u32)(compiling->points.at[point].pc & 0xffff) |
+					(u32)rule << 16;
+		}
+	}
+	first[header->pages] = count;
+}
+
+static bool make_words(const struct compiling *compiling, struct unwind_table *table,
+		       struct err *err)
+{
+	const struct point *points = compiling->points.at;
+	u32 count = compiling->points.count;
+	u64 base = points[0].pc & ~0xffffull;
+	u64 pages = ((points[count - 1].pc - base) >> UNWIND_PAGE_SHIFT) + 1;
+
+	if (pages > PAGES_MAX)
+		return err_set(err, ERR_BAD_DATA, "unwind table: covers %llu MiB of addresses",
+			       (unsigned long long)(pages >> 4));
+	struct unwind_header header = { .magic = UNWIND_MAGIC,
+					.pages = (u32)pages,
+					.base = base,
+					.rule_count = compiling->rules.count };
+	/* a row more for each page that begins inside a span */
+	u32 rows_room = count + header.pages;
+	header.rows = UNWIND_HEADER_WORDS + header.pages + 1;
+	u32 *words = calloc(header.rows + rows_room + (u64)UNWIND_RULE_WORDS * header.rule_count,
+			    sizeof *words);
+	if (!words)
+		return err_no_memory(err);
+	write_rows(compiling, &header, words);
+	header.row_count = words[UNWIND_HEADER_WORDS + header.pages];
+	header.rules = header.rows + header.row_count;
+	memcpy(words, &header, sizeof header);
+	memcpy(words + header.rules, compiling->rules.at,
+	       header.rule_count * sizeof compiling->rules.at[0]);
+	*table = (struct unwind_table){ words,
+					header.rules + UNWIND_RULE_WORDS * header.rule_count };
+	return true;
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+bool unwind_compile(const struct image *image, struct unwind_table *table,
+		    struct unwind_report *report, struct err *err)
+{
+	struct compiling compiling = { .report = report };
+
+	*table = (struct unwind_table){ 0 };
+	*report = (struct unwind_report){ 0 };
+	bool good = read_sections(&compiling, image, err);
+	if (good && compiling.spans.count)
+		good = make_points(&compiling, err) && make_words(&compiling, table, err);
+	vec_free(&compiling.spans);
+	vec_free(&compiling.points);
+	vec_free(&compiling.rules);
+	table_free(&compiling.table);
+	return good;
+}
+
+void unwind_table_free(struct unwind_table *table)
+{
+	free(table->words);
+	*table = (struct unwind_table){ 0 };
+}
+
+bool unwind_table_is_good(const u32 *words, u64 count)
+{
+	struct unwind_header header;
+
+	if (count < UNWIND_HEADER_WORDS)
+		return false;
+	memcpy(&header, words, sizeof header);
+	if (header.magic != UNWIND_MAGIC || !header.pages || header.pages > PAGES_MAX ||
+	    header.rows != UNWIND_HEADER_WORDS + header.pages + 1 ||
+	    header.rules != (u64)header.rows + header.row_count ||
+	    count != header.rules + (u64)UNWIND_RULE_WORDS * header.rule_count)
+		return false;
+	const u32 *first = words + UNWIND_HEADER_WORDS;
+	if (first[0] != 0 || first[header.pages] != header.row_count)
+		return false;
+	for (u32 i = 0; i < header.pages; i++)
+		if (first[i] >= first[i + 1])
+			return false;
+	for (u32 i = 0; i < header.row_count; i++)
+		if (words[header.rows + i] >> 16 >= header.rule_count)
+			return false;
+	return true;
+}
+
+bool unwind_find_rule(const struct unwind_table *table, u64 pc, struct unwind_rule *out)
+{
+	return table->words && unwind_search(table->words, 0, pc, out);
+}

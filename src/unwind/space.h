@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * space.h - the code of one process: which rule takes a pc to its caller.
+ *
+ * A table is compiled at the first question about its file and kept for all processes that map it. */
+#pragma once
+#include "base/vec.h"
+#include "target/target.h"
+#include "unwind/rows.h"
+#include "unwind/step.h"
+
+/* A file's table. Mappings of equal device and inode have the same. */
+struct unwind_file {
+	u64 inode;
+	u32 device;
+	struct unwind_table table;
+	struct unwind_report report;
+};
+
+/* Of all processes of a run; zeros are none. */
+struct unwind_files {
+	VEC(struct unwind_file *) all;
+};
+void unwind_files_free(struct unwind_files *files);
+
+/* Runs of addresses that one file's table covers. */
+struct unwind_range {
+	u64 start, end, bias;
+	const struct unwind_file *file;
+};
+
+struct unwind_space {
+	struct target *target;
+	struct unwind_files *files;
+	VEC(struct unwind_range) ranges;
+};
+
+/* Borrows both. Zeros are freed, too. */
+void unwind_space_init(struct unwind_space *space, struct target *target,
+		       struct unwind_files *files);
+void unwind_space_free(struct unwind_space *space);
+/* The target's mappings were read again. */
+void unwind_space_clear(struct unwind_space *space);
+
+/* The rule at an address of the target; UNWIND_NONE where nothing is known. */
+struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr);
+/* One step, from what `mem` holds of the stack. */
+enum unwind_step unwind_space_step(struct unwind_space *space, const struct mem *mem,
+				   struct unwind_walk *walk);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * shapes.c THREADS - stacks of every shape that C makes: to be built with -O2, without frame pointers.
+ *
+ * Nested calls, recursion, frames of variable size, realigned frames, callbacks out of libc, calls through the
+ * PLT, the vDSO and the kernel, handlers of signals that come by themselves (on a stack of their own) and of some that the
+ * program raises.  Every function stays on the stack while what it calls runs: it adds something to the result. */
+#include <alloca.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART __attribute__((noinline, noclone))
+#endif
+
+static volatile sig_atomic_t handled;
+static volatile sig_atomic_t over;
+
+APART static uint64_t leaf(uint64_t turns)
+{
+	uint64_t sum = turns;
+
+	for (uint64_t i = 0; i < turns; i++)
+		__asm__ volatile("add %1, %0" : "+r"(sum) : "r"(i));
+	return sum;
+}
+
+APART static uint64_t nested_three(uint64_t n)
+{
+	return leaf(n) + 3;
+}
+
+APART static uint64_t nested_two(uint64_t n)
+{
+	return nested_three(n) * 5 + nested_three(n / 2);
+}
+
+APART static uint64_t nested(uint64_t n)
+{
+	return nested_two(n) ^ 1;
+}
+
+APART static uint64_t recurse(unsigned depth, uint64_t n)
+{
+	if (!depth)
+		return leaf(n);
+	return recurse(depth - 1, n) + depth;
+}
+
+APART static uint64_t variable(unsigned size, uint64_t n)
+{
+	char *room = alloca(size);
+
+	memset(room, (int)n, size);
+	return leaf(n) + (uint64_t)room[size / 2];
+}
+
+/* A frame on a boundary of 64 bytes, and of variable size: gcc keeps the CFA in it. */
+APART static uint64_t realigned(unsigned size, uint64_t n)
+{
+	_Alignas(64) volatile uint64_t line[8] = { n };
+	char *room = alloca(size);
+
+	memset(room, (int)n, size);
+	return leaf(n) + line[n & 7] + (uint64_t)room[size / 2] + nested(n / 4);
+}
+
+APART static int compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	leaf(3);
+	return (a > b) - (a < b);
+}
+
+APART static uint64_t sorted(uint64_t n)
+{
+	uint64_t words[40];
+
+	for (unsigned i = 0; i < 40; i++)
+		words[i] = (n + 1) * 2654435761u * (i + 7) % 1009;
+	qsort(words, 40, sizeof words[0], compare);
+	return words[0] + 1;
+}
+
+APART static uint64_t called(uint64_t n)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%llx %s", (unsigned long long)n, "word");
+	return strlen(text) + (uint64_t)strtol(text, NULL, 16);
+}
+
+APART static uint64_t clocked(uint64_t n)
+{
+	struct timespec now;
+
+	for (unsigned i = 0; i < 20; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		n += (uint64_t)now.tv_nsec;
+	}
+	return n + 1;
+}
+
+APART static uint64_t entered(uint64_t n)
+{
+	for (unsigned i = 0; i < 20; i++)
+		n += (uint64_t)syscall(SYS_getppid);
+	return n + 1;
+}
+
+APART static void on_signal(int number)
+{
+	handled += (sig_atomic_t)nested(200) + number;
+}
+
+APART static uint64_t raised(uint64_t n)
+{
+	raise(SIGUSR1);
+	return n + (uint64_t)handled;
+}
+
+APART static uint64_t turn(uint64_t n)
+{
+	uint64_t sum = nested(600);
+
+	sum += recurse(200, 400);
+	sum += variable(64 + n % 512, 400);
+	sum += realigned(64 + n % 512, 400);
+	sum += sorted(n);
+	sum += called(n);
+	sum += clocked(n);
+	sum += entered(n);
+	sum += raised(n);
+	sum += recurse(n % 1000, 100);
+	return sum;
+}
+
+static void *work(void *unused)
+{
+	uint64_t sum = 0;
+
+	(void)unused;
+	for (uint64_t n = 0; !over; n++)
+		sum += turn(n);
+	return (void *)(uintptr_t)sum;
+}
+
+static void handle_signals(void)
+{
+	static char stack[1 << 16];
+	stack_t own = { .ss_sp = stack, .ss_size = sizeof stack };
+	struct sigaction raised_one = { .sa_handler = on_signal };
+	struct sigaction timer = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESTART };
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
+
+	sigaltstack(&own, NULL);
+	sigaction(SIGUSR1, &raised_one, NULL);
+	sigaction(SIGVTALRM, &timer, NULL);
+	setitimer(ITIMER_VIRTUAL, &often, NULL);
+}
+
+static void on_end(int number)
+{
+	(void)number;
+	over = 1;
+}
+
+int main(int argc, char **argv)
+{
+	int threads = argc > 1 ? atoi(argv[1]) : 1;
+	pthread_t others[16];
+	uint64_t turns = 0, sum = 0;
+
+	if (threads < 1 || threads > 16)
+		return 2;
+	handle_signals();
+	signal(SIGTERM, on_end);
+	for (int i = 1; i < threads; i++)
+		if (pthread_create(&others[i], NULL, work, NULL) != 0)
+			return 1;
+	printf("{\"pid\": %d}\n", getpid());
+	fflush(stdout);
+	for (; !over; turns++)
+		sum += turn(turns);
+	for (int i = 1; i < threads; i++)
+		pthread_join(others[i], NULL);
+	printf("{\"turns\": %llu, \"sum\": %llu}\n", (unsigned long long)turns,
+	       (unsigned long long)sum);
+	return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * rows.c - tables of real images, and whether this process can be unwound by them. */
+#include "check.h"
+
+#include "elf/image.h"
+#include "mem/self.h"
+#include "unwind/rows.h"
+#include "unwind/space.h"
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static struct unwind_table compile(const char *path)
+{
+	struct unwind_report report;
+	struct unwind_table table;
+	struct err err = { 0 };
+	struct image *image = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &err);
+
+	assert_non_null(image);
+	assert_true(unwind_compile(image, &table, &report, &err));
+	image_close(image);
+	assert_int_equal(report.damaged, 0);
+	assert_true(report.functions > 10);
+	return table;
+}
+
+static void the_table_of_a_program_is_good(void **state)
+{
+	struct unwind_table table = compile("/proc/self/exe");
+	struct unwind_rule rule;
+
+	(void)state;
+	assert_true(unwind_table_is_good(table.words, table.count));
+	assert_true(!unwind_find_rule(&table, 0, &rule) || rule.kind == UNWIND_NONE);
+	assert_false(unwind_find_rule(&table, UINT64_MAX, &rule));
+	unwind_table_free(&table);
+}
+
+/* One from a file may say anything. */
+static void a_damaged_table_is_refused(void **state)
+{
+	struct unwind_table table = compile("/proc/self/exe");
+	struct unwind_header header;
+
+	(void)state;
+	memcpy(&header, table.words, sizeof header);
+	u32 first = UNWIND_HEADER_WORDS;
+	struct {
+		u32 word, value;
+	} wrong[] = { { 0, 1 },
+		      { 1, 0 },
+		      { 1, UINT32_MAX },
+		      { 4, header.row_count + 1 },
+		      { 5, header.rule_count - 1 },
+		      { 6, 0 },
+		      { 7, UINT32_MAX },
+		      { first, 1 },
+		      { first + 1, 0 },
+		      { first + header.pages, 0 },
+		      { header.rows, header.rule_count << 16 } };
+	for (u32 i = 0; i < COUNT_OF(wrong); i++) {
+		u32 was = table.words[wrong[i].word];
+		table.words[wrong[i].word] = wrong[i].value;
+		assert_false(unwind_table_is_good(table.words, table.count));
+		table.words[wrong[i].word] = was;
+	}
+	assert_false(unwind_table_is_good(table.words, table.count - 1));
+	assert_false(unwind_table_is_good(table.words, 3));
+	assert_true(unwind_table_is_good(table.words, table.count));
+	unwind_table_free(&table);
+}
+
+enum { DEPTH_MAX = 128 };
+
+struct walked {
+	u64 pc[DEPTH_MAX];
+	u32 count;
+	enum unwind_step end;
+};
+
+/* From here to the first function. */
+__attribute__((noinline)) static void walk_here(struct unwind_space *space, struct walked *out)
+{
+	ucontext_t context;
+
+	getcontext(&context);
+	const greg_t *regs = context.uc_mcontext.gregs;
+	struct unwind_walk walk = { .pc = (u64)regs[REG_RIP], .sp = (u64)regs[REG_RSP] };
+	walk.value[X86_RBX] = (u64)regs[REG_RBX];
+	walk.value[X86_RBP] = (u64)regs[REG_RBP];
+	walk.value[X86_R12] = (u64)regs[REG_R12];
+	walk.value[X86_R13] = (u64)regs[REG_R13];
+	walk.value[X86_R14] = (u64)regs[REG_R14];
+	walk.value[X86_R15] = (u64)regs[REG_R15];
+	walk.known = UNWIND_KEPT;
+	out->count = 0;
+	do {
+		out->pc[out->count++] = walk.pc;
+		out->end = unwind_space_step(space, &mem_self, &walk);
+	} while (out->end == UNWIND_MORE && out->count < DEPTH_MAX);
+}
+
+__attribute__((noinline)) static u32 deeper(struct unwind_space *space, u32 depth)
+{
+	struct walked ours = { 0 };
+	void *theirs[DEPTH_MAX];
+
+	if (depth) {
+		u32 below = deeper(space, depth - 1);
+		__asm__ volatile("" : "+r"(below)); /* or it becomes a loop */
+		return below;
+	}
+	walk_here(space, &ours);
+	u32 count = (u32)backtrace(theirs, DEPTH_MAX);
+	assert_int_equal(ours.end, UNWIND_DONE);
+	/* From the root on: ours has walk_here() in front, theirs may have a sanitizer's, and both another line of
+	 * this function. */
+	assert_true(ours.count > 23);
+	for (u32 i = 1; i <= ours.count - 2; i++)
+		assert_int_equal(ours.pc[ours.count - i], (u64)(uintptr_t)theirs[count - i]);
+	return ours.count;
+}
+
+static void this_process_is_unwound_as_libgcc_does(void **state)
+{
+	struct unwind_files files = { 0 };
+	struct unwind_space space;
+	struct target target;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(target_open(&target, (u32)getpid(), &err));
+	unwind_space_init(&space, &target, &files);
+	assert_true(deeper(&space, 20) > 20);
+	assert_true(unwind_space_rule(&space, 0).kind == UNWIND_NONE);
+	unwind_space_free(&space);
+	unwind_files_free(&files);
+	target_close(&target);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table_of_a_program_is_good),
+		cmocka_unit_test(a_damaged_table_is_refused),
+		cmocka_unit_test(this_process_is_unwound_as_libgcc_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
