@@ -96,6 +96,14 @@ static int open_map_file(const struct target *target, const struct mapping *mapp
 	return handle < 0 ? -1 : open_checked(handle, NULL);
 }
 
+bool target_is_exe(const struct target *target, const struct mapping *mapping)
+{
+	AUTO_CLOSE int handle = openat(target->proc_fd, "exe", O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	return handle >= 0 && fstat(handle, &st) == 0 && is_mapped_file(handle, &st, mapping);
+}
+
 static int open_exe(const struct target *target, const struct mapping *mapping)
 {
 	AUTO_CLOSE int handle = openat(target->proc_fd, "exe", O_PATH | O_CLOEXEC);

@@ -55,6 +55,8 @@ enum target_change target_check(const struct target *target);
 bool target_read_maps(struct target *target, struct err *err);
 const struct mapping *target_mapping_at(const struct target *target, u64 addr);
 const char *mapping_path(const struct target *target, const struct mapping *mapping);
+/* Is its file the program itself, and no library? By device and inode: paths differ from root to root. */
+bool target_is_exe(const struct target *target, const struct mapping *mapping);
 /* A hash of which files lie where to be run: another when a library was loaded. */
 u64 target_images(const struct target *target);
 

@@ -460,7 +460,7 @@ static void attach_image(struct reader_process *process, const struct mapping *m
 
 	if (!image)
 		return; /* not an ELF file, or gone: nothing of ours */
-	bool is_program = !strcmp(mapping_path(process->target, mapping), process->target->exe);
+	bool is_program = target_is_exe(process->target, mapping);
 	for (u32 r = 0; r < runtime_count; r++) {
 		if (has_runtime(process, runtimes[r]) ||
 		    attach_runtime(process, r, image, is_program, &err))
