@@ -83,6 +83,17 @@ static const struct unwind_range *range_of(struct unwind_space *space, u64 addr)
 	return mapping && mapping->executable ? add_range(space, mapping) : NULL;
 }
 
+bool unwind_space_fill(struct unwind_space *space)
+{
+	const struct maps *maps = &space->target->maps;
+
+	unwind_space_clear(space);
+	for (u32 i = 0; i < maps->all.count; i++)
+		if (maps->all.at[i].executable && !add_range(space, &maps->all.at[i]))
+			return false;
+	return true;
+}
+
 struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr)
 {
 	const struct unwind_range *range = range_of(space, addr);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * same.c PID SAMPLES [HZ] - our unwinder beside elfutils' libdw, on the same registers and the same copy of the stack.
+ * same.c PID SAMPLES HZ [PROF.BPF.O] - our unwinder beside elfutils' libdw, on the same registers and the same stack.
  *
  * The kernel interrupts each thread of the process and hands out its registers and up to 64 KiB of its stack (perf events,
  * cpu-clock). Both unwinders go from there, and read nothing else. Prints one line of JSON: how many samples, how many
  * stacks are the same, frame by frame, how those differ that do not, of how many libdw knows no rule for the leaf, how ours
  * ended, and on stderr the first that differ. */
 #include "base/vec.h"
+#include "engines/kernel/code.h"
 #include "mem/mem.h"
 #include "unwind/space.h"
 
 #include <asm/perf_regs.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <dirent.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -18,8 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -44,6 +49,7 @@ static const u8 dwarf_number[] = { X86_RAX, X86_RBX, X86_RCX, X86_RDX, X86_RSI, 
 struct taken {
 	struct mem mem; /* first: reads the copy */
 	u32 tid;
+	u64 time_ns;
 	u64 registers[UNWIND_REGISTERS + 1];
 	const u8 *stack;
 	u64 stack_bytes;
@@ -87,6 +93,114 @@ static void unwind_ours(struct unwind_space *space, const struct taken *taken, s
 		out->pc[out->count++] = walk.pc;
 		out->end = unwind_space_step(space, &taken->mem, &walk);
 	} while (out->end == UNWIND_MORE && out->count < FRAMES_MAX);
+}
+
+/* ---- ours, in the kernel -------------------------------------------------------------------- */
+
+enum { TABLE_WORDS = 1 << 20 };
+
+/* The walk of the program that ran in the interrupt that made the sample. */
+struct walked {
+	u32 tid;
+	u64 time_ns;
+	struct stack stack;
+};
+
+struct kernel {
+	struct bpf_object *object;
+	struct bpf_program *program;
+	struct ring_buffer *ring;
+	struct kernel_code code;
+	VEC(struct walked *) waiting;
+	u64 missing;
+};
+
+static int on_record(void *arg, void *bytes, size_t size)
+{
+	struct kernel *kernel = arg;
+	const struct kernel_record *record = bytes;
+	const struct kernel_frame *frames = (const struct kernel_frame *)(record + 1);
+	struct walked *walked = calloc(1, sizeof *walked);
+
+	(void)size;
+	if (!walked || !vec_push(&kernel->waiting, walked))
+		exit(1);
+	walked->tid = record->tid;
+	walked->time_ns = record->time_ns;
+	walked->stack.count = record->native_count;
+	walked->stack.end = (enum unwind_step)record->end;
+	for (u32 i = 0; i < record->native_count; i++)
+		walked->stack.pc[i] = frames[i].pc;
+	return 0;
+}
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void kernel_open(struct kernel *kernel, const char *path, struct target *target)
+{
+	struct bpf_map *map;
+	struct err err = { 0 };
+
+	kernel->object = bpf_object__open_file(path, NULL);
+	must(kernel->object, path);
+	bpf_object__for_each_map(map, kernel->object)
+	{
+		size_t size;
+		const u32 mask = TABLE_WORDS - 1; /* table_mask is the only constant */
+		if (strstr(bpf_map__name(map), ".rodata") && bpf_map__initial_value(map, &size))
+			must(size == sizeof mask &&
+				     bpf_map__set_initial_value(map, &mask, size) == 0,
+			     "table_mask");
+	}
+	map = bpf_object__find_map_by_name(kernel->object, "tables");
+	must(map && bpf_map__set_value_size(map, TABLE_WORDS * 4) == 0, "tables");
+	must(bpf_object__load(kernel->object) == 0, "load");
+	kernel->program = bpf_object__find_program_by_name(kernel->object, "on_clock");
+	must(kernel_code_init(&kernel->code,
+			      bpf_object__find_map_fd_by_name(kernel->object, "processes"),
+			      bpf_map__fd(map), TABLE_WORDS, &err) &&
+		     kernel_code_add(&kernel->code, target, &err),
+	     err.text);
+	kernel->ring = ring_buffer__new(bpf_object__find_map_fd_by_name(kernel->object, "records"),
+					on_record, kernel, NULL);
+	must(kernel->ring, "ring");
+}
+
+static u64 apart(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* The thread's record that is nearest in time; what is older than the sample is not asked for again.  (The kernel fills in
+ * the sample's time right before the program runs, or, before 6.3, behind it.) */
+static bool take_walked(struct kernel *kernel, const struct taken *taken, struct stack *out)
+{
+	u64 nearest = UINT64_MAX;
+	bool found = false;
+	u32 kept = 0;
+
+	ring_buffer__consume(kernel->ring);
+	for (u32 i = 0; i < kernel->waiting.count; i++) {
+		struct walked *walked = kernel->waiting.at[i];
+		u64 distance = apart(walked->time_ns, taken->time_ns);
+		if (walked->tid == taken->tid && distance < nearest) {
+			nearest = distance;
+			*out = walked->stack;
+			found = out->pc[0] == taken->registers[UNWIND_PC];
+		}
+		if (walked->tid != taken->tid || walked->time_ns > taken->time_ns)
+			kernel->waiting.at[kept++] = walked;
+		else
+			free(walked);
+	}
+	kernel->waiting.count = kept;
+	return found;
 }
 
 /* ---- libdw's ------------------------------------------------------------------------------- */
@@ -233,11 +347,15 @@ static int open_event(u32 tid, u64 hz)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.size = sizeof attr,
+		.disabled = 1, /* until the program is attached */
 		.freq = 1,
 		.sample_freq = hz,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER |
+			       PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = REGISTERS_MASK,
 		.sample_stack_user = STACK_BYTES,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
 		.wakeup_watermark = 1 << 20,
 	};
@@ -257,12 +375,13 @@ static void copy_out(const struct ring *ring, u64 at, void *out, u64 bytes)
 	memcpy((u8 *)out + first, data, bytes - first);
 }
 
-/* pid, tid | abi, registers | size, stack, how much of it is filled. */
+/* pid, tid | time | abi, registers | size, stack, how much of it is filled. */
 static bool parse(const u8 *body, struct taken *taken)
 {
-	const u64 *words = (const u64 *)(const void *)(body + 8);
+	const u64 *words = (const u64 *)(const void *)(body + 16);
 
 	memcpy(&taken->tid, body + 4, 4);
+	memcpy(&taken->time_ns, body + 8, 8);
 	if (words[0] != PERF_SAMPLE_REGS_ABI_64)
 		return false;
 	for (u32 i = 0; i < COUNT_OF(dwarf_number); i++)
@@ -276,6 +395,7 @@ static bool parse(const u8 *body, struct taken *taken)
 }
 
 struct test {
+	struct kernel kernel;
 	struct unwind_space space;
 	struct taken taken;
 	Dwfl *dwfl;
@@ -290,7 +410,13 @@ static void one_sample(struct test *test, const u8 *body)
 		return;
 	}
 	test->counts.samples++;
-	unwind_ours(&test->space, &test->taken, &test->ours);
+	if (!test->kernel.object) {
+		unwind_ours(&test->space, &test->taken, &test->ours);
+	} else if (!take_walked(&test->kernel, &test->taken, &test->ours)) {
+		test->counts.samples--;
+		test->kernel.missing++;
+		return;
+	}
 	test->theirs.count = 0;
 	dwfl_getthread_frames(test->dwfl, (pid_t)test->taken.tid, take_frame, &test->theirs);
 	if (!libdw_knows(test->dwfl, test->ours.pc[0])) {
@@ -321,7 +447,7 @@ static void drain(struct test *test, const struct ring *ring, u64 wanted)
 	}
 }
 
-static u32 open_rings(u32 pid, u64 hz, struct ring *rings, u32 room)
+static u32 open_rings(u32 pid, u64 hz, const struct kernel *kernel, struct ring *rings, u32 room)
 {
 	char path[64];
 	struct dirent *entry;
@@ -344,6 +470,9 @@ static u32 open_rings(u32 pid, u64 hz, struct ring *rings, u32 room)
 			fprintf(stderr, "the ring of %u: %s\n", tid, strerror(errno));
 			exit(1);
 		}
+		if (kernel->program)
+			must(bpf_program__attach_perf_event(kernel->program, ring.fd), "attach");
+		must(ioctl(ring.fd, PERF_EVENT_IOC_ENABLE, 0) == 0, "enable");
 		rings[count++] = ring;
 	}
 	if (directory)
@@ -359,7 +488,7 @@ int main(int argc, char **argv)
 	struct unwind_files files = { 0 };
 	struct err err = { 0 };
 
-	if (argc < 3)
+	if (argc < 4)
 		return 2;
 	u32 pid = (u32)atoi(argv[1]);
 	u64 wanted = strtoull(argv[2], NULL, 10);
@@ -369,7 +498,9 @@ int main(int argc, char **argv)
 	}
 	unwind_space_init(&test.space, &target, &files);
 	test.dwfl = open_libdw(&test.taken, pid);
-	u32 count = open_rings(pid, argc > 3 ? strtoull(argv[3], NULL, 10) : 1000, rings,
+	if (argc > 4)
+		kernel_open(&test.kernel, argv[4], &target);
+	u32 count = open_rings(pid, strtoull(argv[3], NULL, 10), &test.kernel, rings,
 			       COUNT_OF(rings));
 	while (test.counts.samples < wanted && target_check(&target) == TARGET_SAME) {
 		struct pollfd waits = { .fd = rings[0].fd, .events = POLLIN };
@@ -380,13 +511,13 @@ int main(int argc, char **argv)
 	const struct counts *c = &test.counts;
 	printf("{\"samples\": %llu, \"same\": %llu, \"shorter\": %llu, \"longer\": %llu, "
 	       "\"different\": %llu, \"guessed\": %llu, \"frames\": %llu, \"lost\": %llu, \"done\": %llu, \"no_rule\": %llu, "
-	       "\"no_register\": %llu, \"no_memory\": %llu, \"not_above\": %llu}\n",
+	       "\"missing\": %llu, \"no_register\": %llu, \"no_memory\": %llu, \"not_above\": %llu}\n",
 	       (unsigned long long)c->samples, (unsigned long long)c->same,
 	       (unsigned long long)c->shorter, (unsigned long long)c->longer,
 	       (unsigned long long)c->different, (unsigned long long)c->guessed,
 	       (unsigned long long)c->frames, (unsigned long long)c->lost,
 	       (unsigned long long)c->ends[UNWIND_DONE],
-	       (unsigned long long)c->ends[UNWIND_NO_RULE],
+	       (unsigned long long)c->ends[UNWIND_NO_RULE], (unsigned long long)test.kernel.missing,
 	       (unsigned long long)c->ends[UNWIND_NO_REGISTER],
 	       (unsigned long long)c->ends[UNWIND_NO_MEMORY],
 	       (unsigned long long)c->ends[UNWIND_NOT_ABOVE]);

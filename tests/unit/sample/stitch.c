@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * stitch.c - two lists become one.
+ *
+ * Native frames are small letters and L for a loop, managed ones capitals, with a * behind one through which a loop was
+ * entered. Leaf first. */
+#include "check.h"
+
+#include "sample/stitch.h"
+
+#include <string.h>
+
+enum { ROOM = 32 };
+
+static u32 frames_of(const char *text, struct frame out[ROOM])
+{
+	u32 count = 0;
+
+	for (; *text; text++) {
+		if (*text == '*') {
+			out[count - 1].flags |= FRAME_ENTRY;
+			continue;
+		}
+		out[count++] = (struct frame){ .id = (u64)*text,
+					       .flags = *text == 'L' ? FRAME_LOOP : 0 };
+	}
+	return count;
+}
+
+static struct stitched join(const char *native, const char *managed, bool is_whole, u32 room,
+			    char text[ROOM + 1])
+{
+	struct frame natives[ROOM], manageds[ROOM], out[ROOM];
+	struct stitch in = { .native = natives, .managed = manageds, .is_whole = is_whole };
+
+	in.native_count = frames_of(native, natives);
+	in.managed_count = frames_of(managed, manageds);
+	struct stitched result = stitch(&in, out, room);
+	for (u32 i = 0; i < result.count; i++)
+		text[i] = (char)out[i].id;
+	text[result.count] = '\0';
+	return result;
+}
+
+struct row {
+	const char *native, *managed, *one;
+	u32 leftover, missing;
+	bool is_cut_off;
+};
+
+static void two_lists_become_one(void **state)
+{
+	static const struct row rows[] = {
+		{ "abLms", "XYZ*", "abXYZms", 0, 0, false },
+		{ "Lms", "XYZ*", "XYZms", 0, 0, false },
+		{ "aLbLms", "AB*CD*", "aABbCDms", 0, 0, false },
+		/* one right on top of the other: a block called by C code that was inlined */
+		{ "aLLs", "A*B*", "aABs", 0, 0, false },
+		{ "abc", "", "abc", 0, 0, false },
+		{ "", "AB*", "AB", 2, 0, false },
+		/* the native stack was cut: the managed frames go on */
+		{ "aLb", "AB*CD*", "aABbCD", 0, 0, true },
+		{ "a", "AB*", "aAB", 0, 0, true },
+		/* the two do not go together */
+		{ "aLbLs", "A*", "aAbLs", 0, 1, false },
+		{ "aLs", "A*BC*", "aABCs", 2, 0, false },
+		{ "as", "A*", "asA", 1, 0, false },
+		{ "aLs", "AB", "aABs", 0, 0, false },
+	};
+
+	(void)state;
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		char one[ROOM + 1];
+		struct stitched got = join(rows[i].native, rows[i].managed, !rows[i].is_cut_off,
+					   ROOM, one);
+		assert_string_equal(one, rows[i].one);
+		assert_int_equal(got.leftover, rows[i].leftover);
+		assert_int_equal(got.missing, rows[i].missing);
+		assert_false(got.is_cut);
+	}
+}
+
+static void too_little_room_cuts_the_outermost(void **state)
+{
+	char one[ROOM + 1];
+	struct stitched got = join("aLms", "XYZ*", true, 3, one);
+
+	(void)state;
+	assert_string_equal(one, "aXY");
+	assert_true(got.is_cut);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_lists_become_one),
+		cmocka_unit_test(too_little_room_cuts_the_outermost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
