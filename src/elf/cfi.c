@@ -23,8 +23,6 @@ enum {
 	CIE_TURNS = 16,
 	/* Rows that DW_CFA_remember_state keeps; compilers nest one or two. */
 	REMEMBERED_MAX = 8,
-	/* Rows of one function: a generated parser of 100 KB has some thousand. */
-	ROWS_MAX = 1 << 20,
 };
 
 /* DWARF exception header encodings (LSB 10.5): a format, what it is relative to, and a flag. */
@@ -43,7 +41,6 @@ enum {
 	PE_DATA_RELATIVE = 0x30,
 	PE_RELATION = 0x70,
 	PE_INDIRECT = 0x80,
-	PE_OMIT = 0xff,
 };
 
 /* Call frame instructions (DWARF 5, 7.24). The first three hold an operand in their low six bits. */
@@ -384,7 +381,7 @@ static bool run_function(struct reading *reading, const struct cie *cie, struct 
 
 	row.begin = begin;
 	row.end = end;
-	for (u32 rows = 0; cursor_left(&m.c) && rows < ROWS_MAX;) {
+	while (cursor_left(&m.c)) {
 		u8 op = cursor_u8(&m.c);
 		if (!place_instruction(&m, op, &next)) {
 			other_instruction(&m, op);
@@ -392,7 +389,6 @@ static bool run_function(struct reading *reading, const struct cie *cie, struct 
 		}
 		if (m.c.bad || next < row.begin || next > end)
 			return false;
-		rows++;
 		if (!hand_out(reading, &row, next))
 			return true;
 	}

@@ -4,7 +4,7 @@
  *	sections -> spans (pcs, rule) in any order -> points (pc, the rule from there on) -> pages of rows
  *
  * Between two functions lies padding that never runs: less than 16 bytes of it belong to what is in front of it, which
- * saves a third of the rows. */
+ * saves an eighth of the rows (libc 17 %, libruby and libLLVM 12 %). */
 #include "unwind/rows.h"
 
 #include "base/table.h"

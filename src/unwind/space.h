@@ -41,7 +41,7 @@ void unwind_space_free(struct unwind_space *space);
 /* The target's mappings were read again. */
 void unwind_space_clear(struct unwind_space *space);
 
-/* All that the target maps to be run, at once. False when out of memory. */
+/* All that the target maps to be run, at once and by address. False when out of memory. */
 bool unwind_space_fill(struct unwind_space *space);
 /* The rule at an address of the target; UNWIND_NONE where nothing is known. */
 struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compiled.py - the small C yardsticks of bench/, built when they are asked for."""
+"""compiled.py - C programs, built when they are asked for: targets, and the small yardsticks of bench/."""
 import functools
 import re
 import subprocess
@@ -7,15 +7,18 @@ import tempfile
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
-_directory = tempfile.TemporaryDirectory(prefix="sonde-yardsticks-")
+_directory = tempfile.TemporaryDirectory(prefix="sonde-compiled-")
 
 
 @functools.cache
-def program(name):
-    built = Path(_directory.name) / name
-    subprocess.run(["cc", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-o", str(built),
-                    str(BENCH / f"{name}.c")], check=True)
+def build(compiler, source, *options):
+    built = Path(_directory.name) / f"{Path(source).stem}-{compiler}"
+    subprocess.run([compiler, "-O2", "-std=gnu11", *options, "-o", str(built), str(source)], check=True)
     return str(built)
+
+
+def program(name):
+    return build("cc", BENCH / f"{name}.c", "-D_GNU_SOURCE")
 
 
 def numbers(name, *args):

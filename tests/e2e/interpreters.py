@@ -12,10 +12,11 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import compiled
 
 TARGETS = Path(__file__).resolve().parent.parent / "targets"
 ROOTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sonde" / "roots"
@@ -29,7 +30,7 @@ class Language(NamedTuple):
 
 
 RUBY = Language("ruby", ("--disable-gems",), "*.rb", "print RUBY_VERSION")
-NATIVE = Language("native", ("-O2", "-std=gnu11", "-pthread"), "*.c", None)
+NATIVE = Language("native", ("-pthread",), "*.c", None)
 PYTHON = Language("python", (), "*.py", "import sys; sys.stdout.write('%d.%d.%d' % sys.version_info[:3])")
 
 #    language  name    suite           argv                          version
@@ -88,17 +89,12 @@ class Interpreter:
         return f"{INSIDE}/{name}", here / name
 
 
-_built = tempfile.TemporaryDirectory(prefix="sonde-native-")
-
-
 class Compiler(Interpreter):
     """What runs native programs: it builds them first."""
 
     def command(self, program, *args):
-        built = Path(_built.name) / f"{Path(program).stem}-{self.name}"
-        if not built.exists():
-            subprocess.run([*self.argv, *self.language.options, "-o", built, f"{self.programs}/{program}"], check=True)
-        return [str(built), *map(str, args)]
+        built = compiled.build(*self.argv, f"{self.programs}/{program}", *self.language.options)
+        return [built, *map(str, args)]
 
 
 def _prepare(root, language):

@@ -60,13 +60,6 @@ static bool place_table(struct kernel_code *code, const struct unwind_file *file
 	return true;
 }
 
-static int by_start(const void *left, const void *right)
-{
-	const struct kernel_range *a = left, *b = right;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
 bool kernel_code_add(struct kernel_code *code, struct target *target, struct err *err)
 {
 	struct kernel_process *process = calloc(1, sizeof *process);
@@ -76,7 +69,8 @@ bool kernel_code_add(struct kernel_code *code, struct target *target, struct err
 		return err_no_memory(err);
 	unwind_space_init(&space, target, &code->files);
 	bool good = unwind_space_fill(&space) || err_no_memory(err);
-	for (u32 i = 0; good && i < space.ranges.count && process->count < KERNEL_RANGES_MAX; i++) {
+	code->full |= space.ranges.count > KERNEL_RANGES_MAX;
+	for (u32 i = 0; good && i < space.ranges.count && i < KERNEL_RANGES_MAX; i++) {
 		const struct unwind_range *range = &space.ranges.at[i];
 		struct kernel_range *out = &process->ranges[process->count++];
 		*out = (struct kernel_range){ .start = range->start,
@@ -86,7 +80,6 @@ bool kernel_code_add(struct kernel_code *code, struct target *target, struct err
 		if (range->file && place_table(code, range->file, &out->table))
 			out->kind = KERNEL_RANGE_TABLE;
 	}
-	qsort(process->ranges, process->count, sizeof process->ranges[0], by_start);
 	if (good && bpf_map_update_elem(code->processes_fd, &target->pid, process, BPF_ANY) != 0)
 		good = err_sys(err, errno, "process %u: telling the kernel what it maps",
 			       target->pid);

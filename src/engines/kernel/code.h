@@ -17,7 +17,7 @@ struct kernel_code {
 	int processes_fd;
 	u32 *words; /* the map of tables, mapped */
 	u32 room, used;
-	bool full; /* a table was left out */
+	bool full; /* a table or a range was left out */
 	struct unwind_files files;
 	VEC(struct kernel_placed) placed;
 };

@@ -80,7 +80,7 @@ static bool same_call(const void *owner, u32 item, const void *key)
 	return calls->seen.at[item].key == *(const u64 *)key;
 }
 
-static const struct call *find_key(const struct calls *calls, u64 key)
+static struct call *find_key(const struct calls *calls, u64 key)
 {
 	u32 item = table_find(&calls->table, key, same_call, calls, &key);
 
@@ -430,10 +430,10 @@ static u32 known_path(const struct calls *calls, u64 salt, const struct frame *f
 static void note_moved(struct calls *calls, u64 salt, const struct frame *frames, u32 count)
 {
 	for (u32 i = count; i-- > 1 && frames[i - 1].kind != FRAME_MARK;) {
-		u64 key = key_of(salt, PAIR, &frames[i], NULL, &frames[i - 1]);
-		u32 item = table_find(&calls->table, key, same_call, calls, &key);
-		if (item != TABLE_NONE)
-			calls->seen.at[item].moved++;
+		struct call *pair = find_key(calls,
+					     key_of(salt, PAIR, &frames[i], NULL, &frames[i - 1]));
+		if (pair)
+			pair->moved++;
 	}
 }
 

@@ -295,10 +295,10 @@ static void leave_leaf_out(look_frames *walked, struct walk *walk)
 static bool is_believed(struct look *look, const struct look_subject *subject, struct walk *walk)
 {
 	look_frames *walked = &look->walked;
-	u32 torn = torn_leaves(walked), doubts = doubts_of(subject, walk);
 
 	if (subject->still && !(walk->flags & WALK_TOP_UNSURE))
 		return true;
+	u32 torn = torn_leaves(walked), doubts = doubts_of(subject, walk);
 	/* what is below one that is left out anyway is no leaf */
 	if (torn)
 		doubts &= ~(u32)CALLS_DOUBT_LEAF;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/table.h"
 #include "elf/image.h"
 #include "engines/reader/account.h"
 
@@ -499,6 +498,17 @@ void process_attach_more(struct reader_process *process, u64 now_ns)
 	attach_images(process, &first);
 	/* one that is loaded and has not started is asked again */
 	process->images = first.code == ERR_NOT_READY ? 0 : images;
+}
+
+bool process_can(const struct reader_process *process, runtime_has_fn *has, const char *option,
+		 const char *what, struct err *err)
+{
+	for (u32 i = 0; i < process->attached.count; i++)
+		if (has(process->attached.at[i]->runtime))
+			return true;
+	return !process->attached.count ||
+	       err_set(err, ERR_UNSUPPORTED, "%s: process %u is %s, and %s known of Python only",
+		       option, process->pid, process->attached.at[0]->runtime->name, what);
 }
 
 bool process_attach(struct reader_process *process, struct err *err)

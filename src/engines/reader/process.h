@@ -121,6 +121,10 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 bool process_attach(struct reader_process *process, struct err *err);
 /* Another VM can be loaded at any time: looks for one now and then. */
 void process_attach_more(struct reader_process *process, u64 now_ns);
+typedef bool runtime_has_fn(const struct runtime *runtime);
+/* Has one of its runtimes what `option` asks for ("tasks are")? Of what has no runtime yet nothing is known: true. */
+bool process_can(const struct reader_process *process, runtime_has_fn *has, const char *option,
+		 const char *what, struct err *err);
 /* Brings `threads` up to date. Departed ones go to `departed` with what they are owed. */
 bool process_refresh(struct reader_process *process, const struct engine_options *options,
 		     struct err *err);

@@ -513,17 +513,15 @@ static void reader_close(struct run *run)
 	free(run);
 }
 
-/* Of what has no runtime yet nothing is known. */
+static bool has_raises(const struct runtime *runtime)
+{
+	return runtime->raises;
+}
+
 static bool can_mode(const struct reader_process *process, enum engine_mode mode, struct err *err)
 {
-	if (mode != MODE_EXCEPTION || !process->attached.count)
-		return true;
-	for (u32 i = 0; i < process->attached.count; i++)
-		if (process->attached.at[i]->runtime->raises)
-			return true;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "mode exception: process %u is %s, and who raises is known of Python only",
-		       process->pid, process->attached.at[0]->runtime->name);
+	return mode != MODE_EXCEPTION ||
+	       process_can(process, has_raises, "mode exception", "who raises is", err);
 }
 
 static struct run *run_new(const struct engine_options *options, struct err *err)

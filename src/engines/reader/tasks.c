@@ -11,16 +11,14 @@ enum { LISTED_AT_ONCE = 256 };
 
 static const u64 FIND_NS = 500 * NS_PER_MS;
 
+static bool has_tasks(const struct runtime *runtime)
+{
+	return runtime->tasks;
+}
+
 bool tasks_can(const struct reader_process *process, enum engine_async async, struct err *err)
 {
-	if (async == ASYNC_OFF || !process->attached.count)
-		return true;
-	for (u32 i = 0; i < process->attached.count; i++)
-		if (process->attached.at[i]->runtime->tasks)
-			return true;
-	return err_set(err, ERR_UNSUPPORTED,
-		       "--async: process %u is %s, and tasks are known of Python only",
-		       process->pid, process->attached.at[0]->runtime->name);
+	return async == ASYNC_OFF || process_can(process, has_tasks, "--async", "tasks are", err);
 }
 
 void tasks_find(struct reader_process *process, u64 now_ns)
