@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * names.c - labels as Python has them: co_qualname from 3.11 on ("Foo.bar.<locals>.<lambda>"), co_name before.
  *
- * The words that lead to everything are read again at the end: the process runs on.  Names are bytes:
- * nothing is escaped. */
+ * The words that lead to everything are read again at the end: the process runs on.  Then the code object has to be
+ * alive: what it leads to dies with it, and is used for others while its own bytes are still there.  Names are
+ * bytes: nothing is escaped. */
 #include "runtimes/python/names.h"
 
 #include "mem/window.h"
@@ -10,6 +11,7 @@
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
 #include "runtimes/python/tasks.h"
+#include "runtimes/python/types.h"
 
 #include <string.h>
 
@@ -62,7 +64,9 @@ static bool is_still(const struct mem *mem, const struct python_state *state,
 {
 	u64 owner = 0;
 
-	return python_identity(mem, state, frame->id, &owner) && owner == frame->owner;
+	return python_identity(mem, state, frame->id, &owner) && owner == frame->owner &&
+	       python_is_alive(mem, state, frame->id) &&
+	       python_is_of_type(mem, state, frame->id, "code");
 }
 
 bool python_name_frame(const struct mem *mem, const void *state_, const struct frame *frame,

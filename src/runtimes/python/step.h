@@ -399,13 +399,33 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 	return whole ? STEP_DONE : STEP_FAULT;
 }
 
+/* What tells one path from another: how long it is, and its end. */
+PYTHON_WALKER bool python_path_mark(const struct mem *mem, const struct python_state *state,
+				    u64 filename, u64 *out)
+{
+	const struct python_layout *at = &state->at;
+	bool is_bytes = state->facts & PYTHON_NAMES_ARE_BYTES;
+	u64 text = filename + (is_bytes ? at->bytes_data : at->string_ascii);
+	u64 length, end[2] = { 0, 0 };
+
+	if (!python_address_ok(filename) ||
+	    !mem_peek(mem, filename + (is_bytes ? at->bytes_length : at->string_length), &length,
+		      8))
+		return false;
+	/* of characters that are wider than a byte this is not the end */
+	if (length >= sizeof end && !mem_peek(mem, text + length - sizeof end, end, sizeof end))
+		return false;
+	*out = length ^ (end[0] ^ end[1] * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+	return true;
+}
+
 /* Where code has no version, what names it is part of what it is: two that agree in all of this have the same
- * name. */
+ * name.  Addresses alone do not say it: what dies last is what is made first. */
 PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python_state *state,
 				      u64 code, u64 *out)
 {
 	const struct python_layout *at = &state->at;
-	u64 name, filename, lines, hash;
+	u64 name, filename, lines, hash, path;
 	u32 line;
 
 	if (!mem_peek(mem, code + (at->code_qualname ? at->code_qualname : at->code_name), &name,
@@ -413,9 +433,10 @@ PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python
 	    !mem_peek(mem, code + at->code_filename, &filename, 8) ||
 	    !mem_peek(mem, code + at->code_lines, &lines, 8) ||
 	    !mem_peek(mem, code + at->code_first_line, &line, 4) || !python_address_ok(name) ||
-	    !mem_peek(mem, name + at->string_hash, &hash, 8))
+	    !mem_peek(mem, name + at->string_hash, &hash, 8) ||
+	    !python_path_mark(mem, state, filename, &path))
 		return false;
-	*out = (name ^ filename << 20 ^ lines << 40) * 0x9e3779b97f4a7c15ull ^ hash ^ line;
+	*out = (name ^ filename << 20 ^ lines << 40) * 0x9e3779b97f4a7c15ull ^ hash ^ line ^ path;
 	return true;
 }
 

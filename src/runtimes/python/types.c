@@ -9,6 +9,9 @@
 enum {
 	CHUNK = 16,
 	TYPE_NAME = 8, /* behind the head, which has a size */
+	/* Of a free-threaded head: ob_ref_local, ob_ref_shared. */
+	OWN_REFERENCES = 12,
+	SHARED_REFERENCES = 16,
 };
 
 /* A name may end at the end of what is mapped. */
@@ -25,6 +28,25 @@ static bool read_text(const struct mem *mem, u64 addr, char out[PYTHON_TYPE_NAME
 	}
 	out[PYTHON_TYPE_NAME_MAX - 1] = 0;
 	return true;
+}
+
+bool python_is_alive(const struct mem *mem, const struct python_state *state, u64 object)
+{
+	struct {
+		u32 count, high;
+	} references;
+	struct {
+		u32 own;
+		s64 shared; /* two flags, and how many */
+	} split;
+
+	if (!(state->facts & PYTHON_FREE_THREADED))
+		/* 3.14 on: an overflow in front of flags; before, 64 bits; never near 2^32 */
+		return mem_read(mem, object, &references, sizeof references) && references.count &&
+		       !(references.high & 0xffff);
+	return mem_read(mem, object + OWN_REFERENCES, &split.own, sizeof split.own) &&
+	       mem_read(mem, object + SHARED_REFERENCES, &split.shared, sizeof split.shared) &&
+	       (split.own || split.shared >> 2);
 }
 
 bool python_type_name(const struct mem *mem, const struct python_state *state, u64 object,

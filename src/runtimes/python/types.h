@@ -6,6 +6,9 @@
 
 enum { PYTHON_TYPE_NAME_MAX = 64 };
 
+/* Has the object at this address references? It has none from the moment on at which it dies, and when it is dead its
+ * allocator keeps an address there. */
+bool python_is_alive(const struct mem *mem, const struct python_state *state, u64 object);
 /* Cut where it is longer. */
 bool python_type_name(const struct mem *mem, const struct python_state *state, u64 object,
 		      char out[PYTHON_TYPE_NAME_MAX]);
