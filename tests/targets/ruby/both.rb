@@ -37,7 +37,7 @@ def run
 end
 
 CALL = ["<main>", "run", "turn", "calls_python", "call"].freeze
-Truth.ready(stacks: [[*CALL, "<module>", "python_outer", "python_inner"], [*CALL, "last_error=", "[]="], [*CALL, "[]"],
-                     ["<main>", "run", "turn", "ruby_inner"]])
+Truth.ready(stacks: [[*CALL, "<module>", "python_outer", "python_inner"], [*CALL, "last_error=", "[]="],
+                     [*CALL, "last_error=", "current"], [*CALL, "[]"], ["<main>", "run", "turn", "ruby_inner"]])
 run
 Truth.finish
