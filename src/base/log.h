@@ -7,7 +7,8 @@
 #pragma once
 #include "base/types.h"
 
-#define LOG_DOMAINS(X) X(base) X(mem) X(elf) X(target) X(ruby) X(reader) X(session) X(export)
+#define LOG_DOMAINS(X) \
+	X(base) X(mem) X(elf) X(target) X(ruby) X(reader) X(kernel) X(session) X(export)
 
 enum log_domain {
 #define X(name) LOG_##name,

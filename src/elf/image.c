@@ -248,7 +248,7 @@ void image_close(struct image *image)
 	if (!image)
 		return;
 	if (image->tables)
-		symbols_free(image->tables);
+		symbol_tables_free(image->tables);
 	free(image->tables);
 	free(image->segments);
 	free(image->sections);

@@ -64,3 +64,5 @@ bool image_symbol(const struct image *image, u32 index, struct image_symbol *out
 bool image_bytes(const struct image *image, u64 address, void *out, u32 length);
 /* Linked address of the file's byte `offset`, from the segments; false when none loads it. */
 bool image_address_of_offset(const struct image *image, u64 offset, u64 *address);
+/* And back; `left`: how many bytes follow in that segment. */
+bool image_offset_of_address(const struct image *image, u64 address, u64 *offset, u64 *left);

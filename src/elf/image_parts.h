@@ -45,7 +45,5 @@ bool image_pread(const struct image *image, u64 offset, void *out, u64 length);
 /* As image_pread(), into new memory that ends in a NUL; NULL and err. `what` is for the message. */
 void *image_load(const struct image *image, u64 offset, u64 length, u64 limit, const char *what,
 		 struct err *err);
-/* Where in the file the bytes of a linked address stand, and how many follow in that segment. */
-bool image_offset_of_address(const struct image *image, u64 address, u64 *offset, u64 *left);
 
-void symbols_free(struct symbol_table *tables);
+void symbol_tables_free(struct symbol_table *tables);

@@ -281,7 +281,7 @@ bool image_symbol(const struct image *image, u32 index, struct image_symbol *out
 	return false;
 }
 
-void symbols_free(struct symbol_table *tables)
+void symbol_tables_free(struct symbol_table *tables)
 {
 	for (u32 which = 0; which < TABLE_COUNT; which++) {
 		free(tables[which].symbols);

@@ -13,6 +13,7 @@
 #include "sample/quality.h"
 #include "sample/sample.h"
 
+struct image;
 struct target;
 struct runtime;
 struct run;
@@ -52,6 +53,9 @@ struct sample_source {
 	u64 (*generation_now)(const struct sample_source *);
 	/* Is this frame of the sample on the thread's stack now? Then what it names is alive. */
 	bool (*frame_is_live)(const struct sample_source *, const struct frame *);
+	/* The file of a native frame's owner; NULL: it cannot be read. Lives as long as the run. Engines without native
+	 * frames have none of it. */
+	const struct image *(*image_of)(const struct sample_source *, u64 owner);
 	const char *thread_name; /* of the sampled thread; "" unknown */
 	/* Which of the threads of the VM that ran on this native thread, one after the other: another
 	 * number is another thread. */
@@ -69,6 +73,7 @@ typedef void sample_fn(void *arg, const struct sample *sample, const struct samp
 
 struct engine {
 	const char *name;
+	bool has_natives; /* native and kernel frames */
 	/* The target is borrowed. It may not have started its runtime yet. */
 	struct run *(*open)(struct target *target, const struct engine_options *options,
 			    struct err *err);

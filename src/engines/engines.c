@@ -5,9 +5,14 @@
 #include <signal.h>
 #include <string.h>
 
-extern const struct engine reader_engine;
+extern const struct engine reader_engine, kernel_engine;
 
-const struct engine *const engines[] = { &reader_engine };
+const struct engine *const engines[] = {
+	&reader_engine,
+#ifdef WITH_BPF
+	&kernel_engine,
+#endif
+};
 const u32 engine_count = COUNT_OF(engines);
 
 static volatile sig_atomic_t interrupted;

@@ -3,7 +3,8 @@
  *
  *	id     what runs: a native pc, a Ruby iseq or method entry, a Python code object
  *	owner  what qualifies it: for Ruby the method entry through which the iseq was called
- *	       (the class in "Foo#bar" hangs on it, one iseq may serve several); else 0
+ *	       (the class in "Foo#bar" hangs on it, one iseq may serve several); for native code the number of its
+ *	       file, and the pc is then as linked there, and in front of a return address; else 0
  *	at     where the activation lives: native SP, address of the control frame
  *	pos    where in it: the low 32 bits of the VM's pc, or a line for those who have one
  */

@@ -10,6 +10,7 @@
 #include <sys/user.h>
 
 #include "elf/image.h"
+#include "symbols/symbols.h"
 
 static bool is_same_pc(const void *owner, u32 item, const void *key)
 {
@@ -58,25 +59,16 @@ void audit_pcs_note(struct audit_pcs *pcs, u32 tid)
 		add_pc(pcs, pc);
 }
 
-/* The function of the image around a linked address; in a stripped image, whose static functions have
- * no symbols, the last one before it: "after rb_vm_exec". The symbols of one image are few
- * thousand, and so are the program counters: no index. */
-static void name_function(const struct image *image, u64 address, char *name, size_t room)
+/* The function around a linked address; in a stripped image, whose static functions have no symbols, the last one before
+ * it: "(after rb_vm_exec)". */
+static void name_function(const struct symbols *symbols, u64 address, char *name, size_t room)
 {
-	struct image_symbol symbol, before = { 0 };
+	struct symbol symbol;
 
-	for (u32 i = 0; image_symbol(image, i, &symbol); i++) {
-		if (symbol.type != STT_FUNC || !symbol.section || symbol.value > address)
-			continue;
-		if (address - symbol.value < (symbol.size ? symbol.size : 1)) {
-			snprintf(name, room, "%s", symbol.name);
-			return;
-		}
-		if (symbol.value > before.value)
-			before = symbol;
-	}
-	if (before.name)
-		snprintf(name, room, "(after %s)", before.name);
+	if (symbols_find(symbols, address, &symbol))
+		snprintf(name, room, "%s", symbol.name);
+	else if (symbols_before(symbols, address, &symbol))
+		snprintf(name, room, "(after %s)", symbol.name);
 }
 
 static void add_native(struct audit_result *out, u32 name, u32 image, u64 count)
@@ -99,6 +91,7 @@ static void name_mapping(const struct audit_pcs *pcs, const struct target *targe
 {
 	u32 file = names_text(&out->names, mapping_path(target, mapping));
 	struct image *image = NULL;
+	struct symbols *symbols = NULL;
 	u64 bias = 0;
 
 	for (u32 i = 0; i < pcs->all.count; i++) {
@@ -107,14 +100,14 @@ static void name_mapping(const struct audit_pcs *pcs, const struct target *targe
 
 		if (at->pc < mapping->start || at->pc >= mapping->end)
 			continue;
-		if (!image)
-			image = target_open_image(target, mapping, NULL);
-		if (image && target_load_bias(target, mapping, image, &bias))
-			name_function(image, at->pc - bias, name, sizeof name);
+		if (!image && (image = target_open_image(target, mapping, NULL)))
+			symbols = symbols_of_image(image);
+		if (symbols && target_load_bias(target, mapping, image, &bias))
+			name_function(symbols, at->pc - bias, name, sizeof name);
 		add_native(out, names_text(&out->names, name), file, at->count);
 	}
-	if (image)
-		image_close(image);
+	symbols_free(symbols);
+	image_close(image);
 }
 
 static int by_count(const void *a, const void *b)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "session/natives.h"
 #include "target/target.h"
 
 enum {
@@ -40,6 +41,7 @@ struct named {
 
 struct naming {
 	struct names *names;
+	struct natives natives;
 	VEC(struct named) all;
 	struct table table;
 	struct tape witness;
@@ -65,6 +67,7 @@ struct naming *naming_new(struct names *names, enum naming_detail detail)
 	if (naming) {
 		naming->names = names;
 		naming->detail = detail;
+		natives_init(&naming->natives, names);
 	}
 	return naming;
 }
@@ -73,6 +76,7 @@ void naming_free(struct naming *naming)
 {
 	if (!naming)
 		return;
+	natives_free(&naming->natives);
 	vec_free(&naming->all);
 	table_free(&naming->table);
 	tape_free(&naming->witness);
@@ -85,6 +89,11 @@ void naming_free(struct naming *naming)
 	str_free(&naming->name.label);
 	str_free(&naming->name.path);
 	free(naming);
+}
+
+void naming_prepare_natives(struct naming *naming)
+{
+	natives_prepare(&naming->natives);
 }
 
 u64 naming_unnamed(const struct naming *naming)
@@ -119,7 +128,9 @@ static u32 item_of(struct naming *naming, const struct sample_source *source,
 	struct frame_key key;
 
 	memset(&key, 0, sizeof key); /* compared as bytes */
-	key.incarnation = source->incarnation;
+	/* a file's code is the same for all that map it */
+	if (frame->kind >= FRAME_MANAGED || !frame->owner)
+		key.incarnation = source->incarnation;
 	key.id = frame->id;
 	key.owner = frame->owner;
 	key.pos = frame->pos;
@@ -173,6 +184,16 @@ static void remember(struct naming *naming, const struct frame *frame, u32 stack
 		naming->last_frames.count = 0; /* out of memory: looked up each time */
 }
 
+/* Where a file's code stands, and the kernel's, it stays. */
+static void name_native(struct naming *naming, const struct frame *frame,
+			const struct sample_source *source, struct named *named)
+{
+	if (!named->known)
+		named->location = natives_location(&naming->natives, frame, source,
+						   naming->detail == NAMING_FUNCTIONS);
+	named->known = true;
+}
+
 /* The items of the innermost `count`. */
 static bool find_frames(struct naming *naming, const struct sample *sample, u32 count,
 			const struct sample_source *source)
@@ -186,7 +207,11 @@ static bool find_frames(struct naming *naming, const struct sample *sample, u32 
 			return false;
 		if (frame->kind == FRAME_MARK)
 			continue;
-		const struct named *named = &naming->all.at[item];
+		struct named *named = &naming->all.at[item];
+		if (frame->kind < FRAME_MANAGED) {
+			name_native(naming, frame, source, named);
+			continue;
+		}
 		bool fresh = named->known && sample->generation &&
 			     named->generation == sample->generation;
 		if (!fresh && !vec_push(&naming->stale, i))

@@ -27,6 +27,8 @@ enum naming_detail { NAMING_FUNCTIONS, NAMING_LINES, NAMING_COLUMNS };
 
 struct naming *naming_new(struct names *names, enum naming_detail detail);
 void naming_free(struct naming *naming);
+/* There will be native frames. */
+void naming_prepare_natives(struct naming *naming);
 /* The stack of a sample's frames (a number of `names`); 0 when it has none. */
 u32 naming_stack(struct naming *naming, const struct sample *sample,
 		 const struct sample_source *source);

@@ -215,6 +215,8 @@ struct session *session_start(const struct session_options *options, struct err 
 		return NULL;
 	}
 	read_title(session);
+	if (session->engine->has_natives)
+		naming_prepare_natives(session->naming);
 	session->run = session->engine->open(&session->target, &run, err);
 	if (!session->run) {
 		session_free(session);

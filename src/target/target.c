@@ -180,6 +180,27 @@ bool target_open(struct target *target, u32 pid, struct err *err)
 	return false;
 }
 
+bool target_of_fork(struct target *target, const struct target *parent, u32 pid, u64 start_time)
+{
+	*target = *parent;
+	target->pid = target->inner_pid = pid;
+	target->start_time = start_time;
+	target->proc_fd = -1;
+	memset(&target->maps, 0, sizeof target->maps);
+	mem_live_init(&target->mem, pid);
+	if (!vec_grow(&target->maps.all, parent->maps.all.count) ||
+	    !vec_grow(&target->maps.paths, parent->maps.paths.count)) {
+		target_close(target);
+		return false;
+	}
+	target->maps.all.count = parent->maps.all.count;
+	target->maps.paths.count = parent->maps.paths.count;
+	memcpy(target->maps.all.at, parent->maps.all.at,
+	       parent->maps.all.count * sizeof parent->maps.all.at[0]);
+	memcpy(target->maps.paths.at, parent->maps.paths.at, parent->maps.paths.count);
+	return true;
+}
+
 void target_close(struct target *target)
 {
 	mem_live_fini(&target->mem);

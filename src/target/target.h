@@ -47,6 +47,10 @@ struct target {
 bool target_open(struct target *target, u32 pid, struct err *err);
 void target_close(struct target *target);
 
+/* What a forked child has that cannot be asked any more: its parent's mappings and names. It has no memory and no
+ * /proc; `start_time` is any number that tells it from others of its pid. */
+bool target_of_fork(struct target *target, const struct target *parent, u32 pid, u64 start_time);
+
 enum target_change { TARGET_SAME, TARGET_GONE, TARGET_EXECED };
 /* Is it still the same incarnation? */
 enum target_change target_check(const struct target *target);

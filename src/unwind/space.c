@@ -5,11 +5,13 @@
 #include "elf/image.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void unwind_files_free(struct unwind_files *files)
 {
 	for (u32 i = 0; i < files->all.count; i++) {
 		unwind_table_free(&files->all.at[i]->table);
+		image_close(files->all.at[i]->image);
 		free(files->all.at[i]);
 	}
 	vec_free(&files->all);
@@ -29,6 +31,7 @@ void unwind_space_free(struct unwind_space *space)
 void unwind_space_clear(struct unwind_space *space)
 {
 	vec_clear(&space->ranges);
+	space->is_filled = false;
 }
 
 static struct unwind_file *known_file(const struct unwind_files *files,
@@ -42,61 +45,88 @@ static struct unwind_file *known_file(const struct unwind_files *files,
 	return NULL;
 }
 
-/* A file that cannot be read has an empty table, and is not asked again. */
-static struct unwind_file *compile_file(struct unwind_files *files, const struct mapping *mapping,
-					const struct image *image)
+/* Takes the image. */
+static struct unwind_file *add_file(struct unwind_files *files, const struct mapping *mapping,
+				    struct image *image)
 {
 	struct unwind_file *file = calloc(1, sizeof *file);
 
 	if (!file || !vec_push(&files->all, file)) {
 		free(file);
+		image_close(image);
 		return NULL;
 	}
+	file->image = image;
+	file->number = files->all.count;
 	file->inode = mapping->inode;
 	file->device = mapping->device;
-	unwind_compile(image, &file->table, &file->report, NULL);
 	return file;
 }
 
-/* The range that a mapping makes; without a table where the file has none. NULL: out of memory. */
-static const struct unwind_range *add_range(struct unwind_space *space,
-					    const struct mapping *mapping)
+/* One that cannot be read has an empty table, and is not asked again. */
+static void compile(struct unwind_file *file)
 {
-	struct unwind_range range = { .start = mapping->start, .end = mapping->end };
-	struct image *image = target_open_image(space->target, mapping, NULL);
-
-	if (image && target_load_bias(space->target, mapping, image, &range.bias)) {
-		range.file = mapping->inode ? known_file(space->files, mapping) : NULL;
-		if (!range.file)
-			range.file = compile_file(space->files, mapping, image);
-	}
-	image_close(image);
-	return vec_push(&space->ranges, range) ? &space->ranges.at[space->ranges.count - 1] : NULL;
+	if (!file->is_compiled)
+		unwind_compile(file->image, &file->table, &file->report, NULL);
+	file->is_compiled = true;
 }
 
-static const struct unwind_range *range_of(struct unwind_space *space, u64 addr)
+/* The file that a mapping maps; NULL: none that can be read. */
+static const struct unwind_file *file_of(struct unwind_space *space, const struct mapping *mapping,
+					 u64 *bias)
 {
-	for (u32 i = 0; i < space->ranges.count; i++)
-		if (addr >= space->ranges.at[i].start && addr < space->ranges.at[i].end)
-			return &space->ranges.at[i];
-	const struct mapping *mapping = target_mapping_at(space->target, addr);
-	return mapping && mapping->executable ? add_range(space, mapping) : NULL;
+	const struct unwind_file *known = known_file(space->files, mapping);
+	struct image *image = known ? NULL : target_open_image(space->target, mapping, NULL);
+
+	if (!known && image)
+		known = add_file(space->files, mapping, image);
+	return known && target_load_bias(space->target, mapping, known->image, bias) ? known : NULL;
+}
+
+static bool add_range(struct unwind_space *space, const struct mapping *mapping)
+{
+	struct unwind_range range = { .start = mapping->start, .end = mapping->end };
+	bool is_vdso = !strcmp(mapping_path(space->target, mapping), "[vdso]");
+
+	if (mapping->inode || is_vdso)
+		range.file = file_of(space, mapping, &range.bias);
+	return vec_push(&space->ranges, range);
 }
 
 bool unwind_space_fill(struct unwind_space *space)
 {
 	const struct maps *maps = &space->target->maps;
 
-	unwind_space_clear(space);
+	vec_clear(&space->ranges);
+	space->is_filled = true;
 	for (u32 i = 0; i < maps->all.count; i++)
 		if (maps->all.at[i].executable && !add_range(space, &maps->all.at[i]))
 			return false;
+	/* by now the process may end */
+	for (u32 i = 0; i < space->files->all.count; i++)
+		compile(space->files->all.at[i]);
 	return true;
+}
+
+const struct unwind_range *unwind_space_at(struct unwind_space *space, u64 addr)
+{
+	if (!space->is_filled)
+		unwind_space_fill(space);
+	u32 low = 0, high = space->ranges.count;
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+		if (space->ranges.at[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < space->ranges.count && addr >= space->ranges.at[low].start;
+	return found ? &space->ranges.at[low] : NULL;
 }
 
 struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr)
 {
-	const struct unwind_range *range = range_of(space, addr);
+	const struct unwind_range *range = unwind_space_at(space, addr);
 	struct unwind_rule rule = { 0 };
 
 	if (range && range->file)

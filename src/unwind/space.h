@@ -8,10 +8,13 @@
 #include "unwind/rows.h"
 #include "unwind/step.h"
 
-/* A file's table. Mappings of equal device and inode have the same. */
+/* A file's table. Mappings of equal device and inode have the same; the vDSO, which has neither, is one. */
 struct unwind_file {
 	u64 inode;
 	u32 device;
+	u32 number;          /* of the run, from 1 on */
+	struct image *image; /* kept open; for who wants names */
+	bool is_compiled;
 	struct unwind_table table;
 	struct unwind_report report;
 };
@@ -32,6 +35,7 @@ struct unwind_space {
 	struct target *target;
 	struct unwind_files *files;
 	VEC(struct unwind_range) ranges;
+	bool is_filled;
 };
 
 /* Borrows both. Zeros are freed, too. */
@@ -41,8 +45,11 @@ void unwind_space_free(struct unwind_space *space);
 /* The target's mappings were read again. */
 void unwind_space_clear(struct unwind_space *space);
 
-/* All that the target maps to be run, at once and by address. False when out of memory. */
+/* All that the target maps to be run, at once and by address; else the first question does it. False when out of
+ * memory. */
 bool unwind_space_fill(struct unwind_space *space);
+/* Where an address lies; NULL: nothing to be run is mapped there. Lives until the space is cleared. */
+const struct unwind_range *unwind_space_at(struct unwind_space *space, u64 addr);
 /* The rule at an address of the target; UNWIND_NONE where nothing is known. */
 struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr);
 /* One step, from what `mem` holds of the stack. */

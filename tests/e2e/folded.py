@@ -98,8 +98,8 @@ def split_label(label):
 
 
 def method(label):
-    """The method's bare name: "bar" of "block in Foo::Baz#bar"."""
-    name = split_label(label)[1]
+    """The method's bare name: "bar" of "block in Foo::Baz#bar", "read" of "read [native]"."""
+    name = split_label(label)[1].removesuffix(" [native]")
     match = re.match(r"\A(?:#<.*?>|[A-Z][\w:]*)[#.](.+)\Z", name, re.S)
     return match[1] if match else name
 

@@ -125,12 +125,12 @@ static int on_record(void *arg, void *bytes, size_t size)
 	(void)size;
 	if (!walked || !vec_push(&kernel->waiting, walked))
 		exit(1);
-	walked->tid = record->tid;
-	walked->time_ns = record->time_ns;
-	walked->stack.count = record->native_count;
-	walked->stack.end = (enum unwind_step)record->end;
-	for (u32 i = 0; i < record->native_count; i++)
-		walked->stack.pc[i] = frames[i].pc;
+	walked->tid = record->head.tid;
+	walked->time_ns = record->head.time_ns;
+	walked->stack.count = record->head.native_count;
+	walked->stack.end = (enum unwind_step)record->head.end;
+	for (u32 i = 0; i < record->head.native_count; i++)
+		walked->stack.pc[i] = frames[i].pc & ~KERNEL_IS_RETURN;
 	return 0;
 }
 
@@ -142,9 +142,10 @@ static void must(bool good, const char *what)
 	exit(1);
 }
 
-static void kernel_open(struct kernel *kernel, const char *path, struct target *target)
+static void kernel_open(struct kernel *kernel, const char *path, struct unwind_space *space)
 {
 	struct bpf_map *map;
+	u32 number;
 	struct err err = { 0 };
 
 	kernel->object = bpf_object__open_file(path, NULL);
@@ -152,11 +153,14 @@ static void kernel_open(struct kernel *kernel, const char *path, struct target *
 	bpf_object__for_each_map(map, kernel->object)
 	{
 		size_t size;
-		const u32 mask = TABLE_WORDS - 1; /* table_mask is the only constant */
+		const u32 constants[3] = { TABLE_WORDS - 1 }; /* table_mask is the first */
 		if (strstr(bpf_map__name(map), ".rodata") && bpf_map__initial_value(map, &size))
-			must(size == sizeof mask &&
-				     bpf_map__set_initial_value(map, &mask, size) == 0,
+			must(size <= sizeof constants &&
+				     bpf_map__set_initial_value(map, constants, size) == 0,
 			     "table_mask");
+		if (!strcmp(bpf_map__name(map), "rooms"))
+			must(bpf_map__set_max_entries(map, (u32)libbpf_num_possible_cpus()) == 0,
+			     "rooms");
 	}
 	map = bpf_object__find_map_by_name(kernel->object, "tables");
 	must(map && bpf_map__set_value_size(map, TABLE_WORDS * 4) == 0, "tables");
@@ -164,8 +168,10 @@ static void kernel_open(struct kernel *kernel, const char *path, struct target *
 	kernel->program = bpf_object__find_program_by_name(kernel->object, "on_clock");
 	must(kernel_code_init(&kernel->code,
 			      bpf_object__find_map_fd_by_name(kernel->object, "processes"),
+			      bpf_object__find_map_fd_by_name(kernel->object, "spaces"),
 			      bpf_map__fd(map), TABLE_WORDS, &err) &&
-		     kernel_code_add(&kernel->code, target, &err),
+		     kernel_code_add(&kernel->code, space, &number, &err) &&
+		     kernel_code_watch(&kernel->code, space->target->pid, number, 0, &err),
 	     err.text);
 	kernel->ring = ring_buffer__new(bpf_object__find_map_fd_by_name(kernel->object, "records"),
 					on_record, kernel, NULL);
@@ -499,7 +505,7 @@ int main(int argc, char **argv)
 	unwind_space_init(&test.space, &target, &files);
 	test.dwfl = open_libdw(&test.taken, pid);
 	if (argc > 4)
-		kernel_open(&test.kernel, argv[4], &target);
+		kernel_open(&test.kernel, argv[4], &test.space);
 	u32 count = open_rings(pid, strtoull(argv[3], NULL, 10), &test.kernel, rings,
 			       COUNT_OF(rings));
 	while (test.counts.samples < wanted && target_check(&target) == TARGET_SAME) {

@@ -8,19 +8,20 @@ die() { printf 'dev: %s\n' "$*" >&2; exit 1; }
 packages='
 build   gcc               gcc
 build   libc6-dev
+build   clang             clang
+build   libbpf-dev
 build   meson             meson
 build   ninja-build       ninja
 build   pkg-config        pkg-config
 build   python3           python3
 build   libncurses-dev
+build   libiberty-dev
 build   libxxhash-dev
 build   libzstd-dev
 build   zlib1g-dev
 demo    ruby              ruby
 test    ruby              ruby3.1
 test    libcmocka-dev
-test    clang             clang
-test    libbpf-dev
 test    libdw-dev
 test    bpftool
 test    protobuf-compiler protoc
@@ -35,10 +36,8 @@ matrix  mmdebstrap        mmdebstrap
 matrix  debian-archive-keyring
 matrix  make              make
 matrix  libffi-dev
-lint    clang             clang
 lint    clang-format      clang-format
 lint    libcmocka-dev
-lint    libbpf-dev
 lint    libdw-dev
 lint    git               git
 fuzz    clang             clang

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool kernel_code_init(struct kernel_code *code, int processes_fd, int tables_fd, u32 room,
-		      struct err *err)
+bool kernel_code_init(struct kernel_code *code, int processes_fd, int spaces_fd, int tables_fd,
+		      u32 room, struct err *err)
 {
-	*code = (struct kernel_code){ .processes_fd = processes_fd, .room = room };
+	*code = (struct kernel_code){ .processes_fd = processes_fd,
+				      .spaces_fd = spaces_fd,
+				      .room = room };
 	void *words = mmap(NULL, (size_t)room * 4, PROT_READ | PROT_WRITE, MAP_SHARED, tables_fd,
 			   0);
 	if (words == MAP_FAILED)
@@ -24,7 +26,6 @@ void kernel_code_fini(struct kernel_code *code)
 {
 	if (code->words)
 		munmap(code->words, (size_t)code->room * 4);
-	unwind_files_free(&code->files);
 	vec_free(&code->placed);
 }
 
@@ -37,58 +38,81 @@ static const struct kernel_placed *placed_file(const struct kernel_code *code,
 	return NULL;
 }
 
-/* False: it has none, or there is no room for it. */
-static bool place_table(struct kernel_code *code, const struct unwind_file *file, u32 *at)
+static enum kernel_range_kind place_table(struct kernel_code *code, const struct unwind_file *file,
+					  u32 *at)
 {
+	if (!file || !file->table.words)
+		return KERNEL_RANGE_NO_TABLE;
 	const struct kernel_placed *placed = placed_file(code, file);
-
 	if (placed) {
 		*at = placed->at;
-		return true;
+		return KERNEL_RANGE_TABLE;
 	}
-	if (!file->table.words)
-		return false;
-	if (file->table.count > code->room - code->used) {
+	if (file->table.count > code->room - code->used ||
+	    !vec_push(&code->placed, (struct kernel_placed){ file, code->used })) {
 		code->full = true;
-		return false;
+		return KERNEL_RANGE_NO_ROOM;
 	}
-	if (!vec_push(&code->placed, (struct kernel_placed){ file, code->used }))
-		return false;
 	*at = code->used;
 	memcpy(code->words + code->used, file->table.words, (size_t)file->table.count * 4);
 	code->used += file->table.count;
-	return true;
+	return KERNEL_RANGE_TABLE;
 }
 
-bool kernel_code_add(struct kernel_code *code, struct target *target, struct err *err)
+bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *number,
+		     struct err *err)
 {
-	struct kernel_process *process = calloc(1, sizeof *process);
-	struct unwind_space space;
+	struct kernel_space *told = calloc(1, sizeof *told);
 
-	if (!process)
+	if (!told || (!space->is_filled && !unwind_space_fill(space))) {
+		free(told);
 		return err_no_memory(err);
-	unwind_space_init(&space, target, &code->files);
-	bool good = unwind_space_fill(&space) || err_no_memory(err);
-	code->full |= space.ranges.count > KERNEL_RANGES_MAX;
-	for (u32 i = 0; good && i < space.ranges.count && i < KERNEL_RANGES_MAX; i++) {
-		const struct unwind_range *range = &space.ranges.at[i];
-		struct kernel_range *out = &process->ranges[process->count++];
+	}
+	code->full |= space->ranges.count > KERNEL_RANGES_MAX;
+	for (u32 i = 0; i < space->ranges.count && i < KERNEL_RANGES_MAX; i++) {
+		const struct unwind_range *range = &space->ranges.at[i];
+		struct kernel_range *out = &told->ranges[told->count++];
 		*out = (struct kernel_range){ .start = range->start,
 					      .end = range->end,
-					      .bias = range->bias,
-					      .kind = KERNEL_RANGE_NO_TABLE };
-		if (range->file && place_table(code, range->file, &out->table))
-			out->kind = KERNEL_RANGE_TABLE;
+					      .bias = range->bias };
+		out->kind = place_table(code, range->file, &out->table);
 	}
-	if (good && bpf_map_update_elem(code->processes_fd, &target->pid, process, BPF_ANY) != 0)
-		good = err_sys(err, errno, "process %u: telling the kernel what it maps",
-			       target->pid);
-	unwind_space_free(&space);
-	free(process);
+	*number = ++code->space_count;
+	bool good = bpf_map_update_elem(code->spaces_fd, number, told, BPF_ANY) == 0 ||
+		    err_sys(err, errno, "telling the kernel what process %u maps",
+			    space->target->pid);
+	free(told);
 	return good;
 }
 
-void kernel_code_remove(struct kernel_code *code, u32 pid)
+void kernel_code_remove(struct kernel_code *code, u32 number)
+{
+	bpf_map_delete_elem(code->spaces_fd, &number);
+}
+
+bool kernel_code_watch(struct kernel_code *code, u32 pid, u32 space, u32 execs, struct err *err)
+{
+	struct kernel_process process = { .space = space, .execs = execs };
+
+	return bpf_map_update_elem(code->processes_fd, &pid, &process, BPF_ANY) == 0 ||
+	       err_sys(err, errno, "telling the kernel of process %u", pid);
+}
+
+void kernel_code_ignore(struct kernel_code *code, u32 pid)
 {
 	bpf_map_delete_elem(code->processes_fd, &pid);
+}
+
+u32 kernel_code_words(const struct unwind_space *space)
+{
+	u32 words = 0;
+
+	for (u32 i = 0; i < space->ranges.count; i++) {
+		const struct unwind_file *file = space->ranges.at[i].file;
+		bool is_first = file != NULL;
+		for (u32 j = 0; is_first && j < i; j++)
+			is_first = space->ranges.at[j].file != file;
+		words += is_first ? file->table.count : 0;
+	}
+	return words;
 }

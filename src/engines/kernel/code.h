@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
- * code.h - what the BPF programs know of code: the words of all tables, and for each process what lies where.
+ * code.h - what the kernel's unwinder knows of processes: where their code lies, and its tables.
  *
- * A file's table is written once, behind those that are there; nothing is taken out while the programs run. */
+ * The maps are borrowed; the tables' words are mapped and filled in without a system call.  A file's table is copied once, for
+ * all processes that map it; a space is handed to all forks of a process. */
 #pragma once
-#include "base/vec.h"
 #include "engines/kernel/shared.h"
 #include "unwind/space.h"
 
-/* Where a file's table stands in the words. */
+/* A file whose table is in the words. */
 struct kernel_placed {
 	const struct unwind_file *file;
 	u32 at;
 };
 
 struct kernel_code {
-	int processes_fd;
+	int processes_fd, spaces_fd;
 	u32 *words; /* the map of tables, mapped */
 	u32 room, used;
-	bool full; /* a table or a range was left out */
-	struct unwind_files files;
+	u32 space_count; /* that were made */
+	bool full;       /* a table or a range was left out */
 	VEC(struct kernel_placed) placed;
 };
 
-/* Maps `room` words of the map of tables. Borrows both descriptors. */
-bool kernel_code_init(struct kernel_code *code, int processes_fd, int tables_fd, u32 room,
-		      struct err *err);
+/* `room`: how many words the map of tables has. */
+bool kernel_code_init(struct kernel_code *code, int processes_fd, int spaces_fd, int tables_fd,
+		      u32 room, struct err *err);
 void kernel_code_fini(struct kernel_code *code);
-/* All code that the target maps now; what was known of its pid is replaced. */
-bool kernel_code_add(struct kernel_code *code, struct target *target, struct err *err);
-void kernel_code_remove(struct kernel_code *code, u32 pid);
+/* Tells the kernel what a space holds; `number` names it from then on. */
+bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *number,
+		     struct err *err);
+void kernel_code_remove(struct kernel_code *code, u32 number);
+/* A process is watched, with this space (0: not known yet), after so many execs. */
+bool kernel_code_watch(struct kernel_code *code, u32 pid, u32 space, u32 execs, struct err *err);
+void kernel_code_ignore(struct kernel_code *code, u32 pid);
+/* How many words the tables of a space take. */
+u32 kernel_code_words(const struct unwind_space *space);

@@ -11,8 +11,11 @@
 
 #include "engines/kernel/shared.h"
 
-/* Set before the program is loaded: how many words the map of tables has, less one. The verifier knows its value. */
+/* Set before the programs are loaded, and known to the verifier: how many words the map of tables has, less one; and at
+ * which level our own pid namespace is: pids are what this side calls processes. */
 const volatile u32 table_mask = 0;
+const volatile u32 pid_level = 0;
+const volatile bool follow_children = true;
 #define UNWIND_WORD(words, index) ((words)[(index)&table_mask])
 
 #include "unwind/search.h"
@@ -20,15 +23,44 @@ const volatile u32 table_mask = 0;
 
 char prof_license[] SEC("license") = "Dual BSD/GPL";
 
+/* What of a task is looked at; where it lies is the running kernel's word (CO-RE). */
+#define OF_THE_KERNEL __attribute__((preserve_access_index))
+struct upid {
+	int nr;
+} OF_THE_KERNEL;
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} OF_THE_KERNEL;
+struct sched_entity {
+	u64 sum_exec_runtime;
+} OF_THE_KERNEL;
+typedef struct {
+	int counter;
+} OF_THE_KERNEL atomic_t;
+struct signal_struct {
+	atomic_t live; /* threads */
+} OF_THE_KERNEL;
+struct task_struct {
+	struct sched_entity se;
+	int tgid;
+	struct signal_struct *signal;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+} OF_THE_KERNEL;
+
 struct room {
 	struct unwind_walk walk;
 	struct pt_regs regs;
+	/* what is sent, from here on: */
 	struct kernel_record record;
-	struct kernel_frame native[KERNEL_NATIVE_MAX];
+	struct kernel_frame native[KERNEL_NATIVE_MAX]; /* the rest is right behind the last one */
+	struct kernel_rest rest;
 };
 
+/* One a CPU; as many as there are is set before it is loaded. (A per-CPU map's value is 32 KiB at the most.) */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct room);
@@ -37,10 +69,17 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, KERNEL_PROCESSES_MAX);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u32);
 	__type(value, struct kernel_process);
 } processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_PROCESSES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct kernel_space);
+} spaces SEC(".maps");
 
 /* Its size is set before it is loaded. */
 struct {
@@ -56,9 +95,16 @@ struct {
 	__uint(max_entries, 8 << 20);
 } records SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KERNEL_COUNTS);
+	__type(key, u32);
+	__type(value, u64);
+} counts SEC(".maps");
+
 struct drive {
 	struct room *room;
-	const struct kernel_process *process;
+	const struct kernel_space *space; /* NULL: not known yet */
 	const u32 *words;
 };
 
@@ -96,42 +142,47 @@ static __always_inline void begin_walk(struct unwind_walk *walk, const struct pt
 /* The thread's own, as they were when it entered the kernel. */
 static __always_inline bool user_registers(struct room *room)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	const void *regs = (const void *)bpf_task_pt_regs(task);
+	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
 	return bpf_probe_read_kernel(&room->regs, sizeof room->regs, regs) == 0;
 }
 
 /* ---- native frames ------------------------------------------------------------------------- */
 
-static __always_inline const struct kernel_range *range_of(const struct kernel_process *process,
+static __always_inline const struct kernel_range *range_of(const struct kernel_space *space,
 							   u64 addr)
 {
-	u32 low = 0, high = process->count;
+	u32 low = 0, high = space->count;
 
 	for (u32 i = 0; i < 10 && low < high; i++) {
 		u32 middle = (low + high) / 2;
-		if (process->ranges[middle & (KERNEL_RANGES_MAX - 1)].end <= addr)
+		if (space->ranges[middle & (KERNEL_RANGES_MAX - 1)].end <= addr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low >= process->count)
+	if (low >= space->count)
 		return NULL;
-	const struct kernel_range *range = &process->ranges[low & (KERNEL_RANGES_MAX - 1)];
+	const struct kernel_range *range = &space->ranges[low & (KERNEL_RANGES_MAX - 1)];
 	return addr >= range->start ? range : NULL;
 }
 
 static __always_inline enum unwind_step native_step(const struct drive *drive)
 {
 	struct unwind_walk *walk = &drive->room->walk;
-	const struct kernel_range *range = range_of(drive->process, unwind_place(walk));
+	struct kernel_head *head = &drive->room->record.head;
 	struct unwind_rule rule = { 0 };
 	struct mem mem = { 0 };
+	const struct kernel_range *range = drive->space ?
+						   range_of(drive->space, unwind_place(walk)) :
+						   NULL;
 
-	if (!range || range->kind != KERNEL_RANGE_TABLE)
+	if (!range || range->kind == KERNEL_RANGE_NO_ROOM) {
+		head->has_rest = true;
 		return UNWIND_NO_RULE;
-	if (!unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule))
+	}
+	if (range->kind != KERNEL_RANGE_TABLE ||
+	    !unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule))
 		return UNWIND_NO_RULE;
 	return unwind_step(&mem, &rule, walk);
 }
@@ -140,58 +191,235 @@ static __always_inline enum unwind_step native_step(const struct drive *drive)
 static long native_one(u64 index, struct drive *drive)
 {
 	struct room *room = drive->room;
-	u32 count = room->record.native_count;
+	u32 count = room->record.head.native_count;
 
 	(void)index;
 	if (count >= KERNEL_NATIVE_MAX)
 		return 1;
-	room->native[count].pc = room->walk.pc;
+	room->native[count].pc = room->walk.pc | (room->walk.is_return ? KERNEL_IS_RETURN : 0);
 	room->native[count].sp = room->walk.sp;
-	room->record.native_count = count + 1;
+	room->record.head.native_count = count + 1;
 	enum unwind_step step = native_step(drive);
-	room->record.end = step;
+	room->record.head.end = step;
 	return step != UNWIND_MORE;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------ */
+
+/* Where registers were saved may be below what is copied. */
+static long fetch_one(u64 index, struct drive *drive)
+{
+	struct unwind_walk *walk = &drive->room->walk;
+	u32 reg = index & (UNWIND_REGISTERS - 1);
+	u64 value;
+
+	if (!walk->at[reg])
+		return 0;
+	if (bpf_probe_read_user(&value, sizeof value, (const void *)walk->at[reg]) == 0)
+		walk->value[reg] = value;
+	else
+		walk->known &= ~(1u << reg);
+	walk->at[reg] = 0;
+	return 0;
+}
+
+struct copying {
+	struct kernel_rest *rest;
+	u32 done;
+};
+
+/* A page at a time: a stack ends somewhere. */
+static long copy_page(u64 index, struct copying *copying)
+{
+	u32 done = copying->done;
+	u64 from = copying->rest->walk.sp + done;
+	u32 length = 4096 - (from & 4095);
+
+	(void)index;
+	if (done > KERNEL_STACK_BYTES - 4096)
+		return 1;
+	if (bpf_probe_read_user(copying->rest->stack + done, length, (const void *)from) != 0)
+		return 1;
+	copying->done = done + length;
+	return 0;
+}
+
+/* What is sent with the frames: how many bytes. */
+static __always_inline u64 add_rest(struct drive *drive)
+{
+	struct room *room = drive->room;
+	u32 count = room->record.head.native_count;
+
+	bpf_loop(UNWIND_REGISTERS, fetch_one, drive, 0);
+	if (count > KERNEL_NATIVE_MAX)
+		return 0;
+	struct kernel_rest *rest = (struct kernel_rest *)&room->native[count];
+	rest->walk = room->walk;
+	struct copying copying = { .rest = rest };
+	bpf_loop(KERNEL_STACK_PAGES, copy_page, &copying, 0);
+	return sizeof rest->walk + copying.done;
 }
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-static __always_inline void begin_record(struct kernel_record *record, u64 id)
+static __always_inline void count(u32 what)
 {
-	record->time_ns = bpf_ktime_get_ns();
-	record->pid = id >> 32;
-	record->tid = (u32)id;
-	record->cpu = bpf_get_smp_processor_id();
-	record->end = UNWIND_MORE;
-	record->kernel_count = 0;
-	record->native_count = 0;
-	record->zero = 0;
+	u64 *counted = bpf_map_lookup_elem(&counts, &what);
+
+	if (counted)
+		(*counted)++;
 }
 
-static __always_inline void send_record(struct room *room)
+/* A process by the number that our own pid namespace has for it; 0: none. */
+static __always_inline u32 number_of(struct task_struct *task)
 {
-	u64 size = sizeof room->record +
-		   (u64)room->record.native_count * sizeof(struct kernel_frame);
+	struct pid *pid = task->thread_pid;
+	int number = 0;
 
-	if (size <= sizeof room->record + sizeof room->native)
-		bpf_ringbuf_output(&records, &room->record, size, BPF_RB_NO_WAKEUP);
+	if (!pid || pid->level < pid_level)
+		return 0;
+	bpf_probe_read_kernel(&number, sizeof number, &pid->numbers[pid_level].nr);
+	return number;
+}
+
+static __always_inline void begin_head(struct kernel_head *head, struct task_struct *task, u32 pid,
+				       u32 execs, u16 kind)
+{
+	head->time_ns = bpf_ktime_get_ns();
+	head->runtime_ns = task->se.sum_exec_runtime;
+	head->pid = pid;
+	head->tid = number_of(task);
+	head->cpu = bpf_get_smp_processor_id();
+	head->parent = 0;
+	head->execs = execs;
+	head->kind = kind;
+	head->end = UNWIND_MORE;
+	head->native_count = 0;
+	head->has_rest = false;
+	head->kernel_count = 0;
+	bpf_get_current_comm(head->comm, sizeof head->comm);
+}
+
+static __always_inline void send_sample(struct drive *drive)
+{
+	struct room *room = drive->room;
+	u64 size = sizeof room->record +
+		   (u64)room->record.head.native_count * sizeof(struct kernel_frame);
+
+	if (room->record.head.has_rest)
+		size += add_rest(drive);
+	if (size > sizeof room->record + sizeof room->native + sizeof room->rest)
+		return;
+	count(KERNEL_COUNT_SAMPLES);
+	/* what is not known has to be read while it is there */
+	u64 wake = room->record.head.has_rest ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	if (bpf_ringbuf_output(&records, &room->record, size, wake) != 0)
+		count(KERNEL_COUNT_DROPPED);
+}
+
+/* Its own in the interrupt's, if it was in the kernel. */
+static __always_inline void kernel_frames(void *context, struct kernel_record *record)
+{
+	long bytes = bpf_get_stack(context, record->kernel, sizeof record->kernel, 0);
+
+	record->head.kernel_count = bytes > 0 ? bytes / sizeof record->kernel[0] : 0;
 }
 
 SEC("perf_event")
 int on_clock(struct bpf_perf_event_data *context)
 {
-	(void)context;
-	u64 id = bpf_get_current_pid_tgid();
-	u32 pid = id >> 32, zero = 0;
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 pid = number_of(task->group_leader), cpu = bpf_get_smp_processor_id(), zero = 0;
 	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
-	struct room *room = bpf_map_lookup_elem(&rooms, &zero);
+	struct room *room = bpf_map_lookup_elem(&rooms, &cpu);
 	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
 
 	if (!process || !room || !words || !user_registers(room))
 		return 0;
-	begin_record(&room->record, id);
+	begin_head(&room->record.head, task, pid, process->execs, KERNEL_SAMPLE);
+	kernel_frames(context, &room->record);
 	begin_walk(&room->walk, &room->regs);
-	struct drive drive = { .room = room, .process = process, .words = words };
+	struct drive drive = { .room = room, .words = words };
+	u32 space = process->space;
+	drive.space = bpf_map_lookup_elem(&spaces, &space);
 	bpf_loop(KERNEL_NATIVE_MAX + 1, native_one, &drive, 0);
-	send_record(room);
-	return 1;
+	send_sample(&drive);
+	return 0;
+}
+
+/* ---- lives --------------------------------------------------------------------------------- */
+
+static __always_inline void send_life(struct task_struct *task, u32 pid, u32 parent, u32 execs,
+				      u16 kind)
+{
+	struct kernel_head *head = bpf_ringbuf_reserve(&records, sizeof *head, 0);
+
+	if (!head) {
+		count(KERNEL_COUNT_LIVES_LOST);
+		return;
+	}
+	begin_head(head, task, pid, execs, kind);
+	head->parent = parent;
+	bpf_ringbuf_submit(head, kind == KERNEL_EXEC ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+/* A child has what its parent has, from its first instruction on. */
+SEC("tp_btf/sched_process_fork")
+int on_fork(u64 *context)
+{
+	struct task_struct *parent = (struct task_struct *)context[0];
+	struct task_struct *child = (struct task_struct *)context[1];
+	u32 parent_pid = number_of(parent->group_leader), pid = number_of(child);
+	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &parent_pid);
+
+	if (!process || !pid || child->tgid == parent->tgid || !follow_children)
+		return 0;
+	if (bpf_map_update_elem(&processes, &pid, process, BPF_ANY) != 0)
+		count(KERNEL_COUNT_FORKS_LOST);
+	else
+		send_life(child, pid, parent_pid, process->execs, KERNEL_FORK);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec(u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[0];
+	u32 pid = number_of(task->group_leader);
+	struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
+
+	if (!process)
+		return 0;
+	process->space = 0;
+	process->execs++;
+	send_life(task, pid, 0, process->execs, KERNEL_EXEC);
+	return 0;
+}
+
+/* Nobody can ask for its CPU time any more. */
+SEC("tp_btf/sched_process_exit")
+int on_exit(u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[0];
+	u32 pid = number_of(task->group_leader);
+	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
+	bool is_last = task->signal->live.counter == 0;
+
+	if (!process)
+		return 0;
+	send_life(task, pid, 0, process->execs, is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
+	if (is_last)
+		bpf_map_delete_elem(&processes, &pid);
+	return 0;
+}
+
+/* Run once, by who loads these programs: the level of its pid namespace. */
+SEC("syscall")
+int ask_level(void *context)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pid *pid = task->thread_pid;
+
+	(void)context;
+	return pid ? pid->level : 0;
 }

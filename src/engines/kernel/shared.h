@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
  * shared.h - what the BPF programs and the engine that loads them tell each other.
  *
- *	processes   pid -> where its code lies, and the table of each run of addresses
+ *	processes   pid -> its space, and how many execs made it what it is
+ *	spaces      where code lies, and the table of each run of addresses: of a process and its forks
  *	tables      the words of all tables (unwind/rule.h), one behind the other
  *	records     a ring: one record an interrupt
+ *	counts      of each CPU: what happened there
+ *
+ *	record = head | native frames | [rest]       rest = walk | bytes of the stack
+ *
+ * The rest is there when the walk met code that nobody has told the kernel of: who reads the record goes on from there.
  *
  * Layouts are pinned: both sides are compiled by themselves. */
 #pragma once
 #include "base/types.h"
+#include "unwind/step.h"
 
 enum {
 	KERNEL_RANGES_MAX = 512, /* runs of code a process; a power of two */
 	KERNEL_NATIVE_MAX = 1024,
 	KERNEL_KERNEL_MAX = 64, /* the kernel's own frames */
 	KERNEL_PROCESSES_MAX = 8192,
+	KERNEL_STACK_PAGES = 5, /* of a stack that are copied; the first one in part */
+	KERNEL_STACK_BYTES = KERNEL_STACK_PAGES * 4096,
 };
 
 /* Addresses that one file's table covers; by address. */
@@ -26,29 +35,69 @@ struct kernel_range {
 enum kernel_range_kind {
 	KERNEL_RANGE_TABLE,
 	KERNEL_RANGE_NO_TABLE, /* code without one: made at run time, or a file that has none */
+	KERNEL_RANGE_NO_ROOM,  /* there is one, and no room for it here */
 };
 
-struct kernel_process {
+struct kernel_space {
 	u32 count, zero;
 	struct kernel_range ranges[KERNEL_RANGES_MAX];
 };
+
+struct kernel_process {
+	u32 space; /* a key of `spaces`; 0: where its code lies is not known yet */
+	u32 execs; /* that were seen of it */
+};
+
+/* In a native frame's pc: it is a return address, so its call is in front of it. */
+#define KERNEL_IS_RETURN (1ull << 63)
 
 struct kernel_frame {
 	u64 pc, sp;
 };
 
-struct kernel_record {
-	u64 time_ns; /* CLOCK_MONOTONIC */
+/* What is left to do where nothing is known of the code. */
+struct kernel_rest {
+	struct unwind_walk walk;      /* every register that is known is in `value` */
+	u8 stack[KERNEL_STACK_BYTES]; /* from walk.sp on */
+};
+
+enum kernel_record_kind {
+	KERNEL_SAMPLE,
+	/* of these the head alone is sent: */
+	KERNEL_FORK, /* pid is the child */
+	KERNEL_EXEC,
+	KERNEL_THREAD_END,
+	KERNEL_PROCESS_END, /* and it was the last thread */
+};
+
+struct kernel_head {
+	u64 time_ns;    /* CLOCK_MONOTONIC */
+	u64 runtime_ns; /* the thread's CPU time so far, at most a tick old */
 	u32 pid, tid, cpu;
+	u32 parent; /* process; of KERNEL_FORK */
+	u32 execs;  /* of its process */
+	u16 kind;   /* enum kernel_record_kind */
 	u16 end; /* enum unwind_step: how the native walk ended; UNWIND_MORE: at KERNEL_NATIVE_MAX */
-	u16 kernel_count; /* of `kernel` */
 	u32 native_count; /* so many struct kernel_frame follow */
-	u32 zero;
-	u64 kernel[KERNEL_KERNEL_MAX];
+	u16 has_rest;     /* it follows these, and its stack is as long as the record allows */
+	u16 kernel_count; /* of `kernel` */
+	char comm[16];
+};
+
+struct kernel_record {
+	struct kernel_head head;
+	u64 kernel[KERNEL_KERNEL_MAX]; /* leaf first */
+};
+
+enum kernel_count {
+	KERNEL_COUNT_SAMPLES,    /* interrupts in processes that are watched */
+	KERNEL_COUNT_DROPPED,    /* of these, those for which the ring had no room */
+	KERNEL_COUNT_LIVES_LOST, /* forks, execs and ends for which it had none */
+	KERNEL_COUNT_FORKS_LOST, /* children that found no room among the processes */
+	KERNEL_COUNTS,
 };
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct kernel_range) == 32, "crosses the kernel boundary");
-_Static_assert(sizeof(struct kernel_record) == 32 + 8 * KERNEL_KERNEL_MAX,
-	       "crosses the kernel boundary");
+_Static_assert(sizeof(struct kernel_head) == 64, "crosses the kernel boundary");
 #endif

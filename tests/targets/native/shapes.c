@@ -4,17 +4,14 @@
  * Nested calls, recursion, frames of variable size, realigned frames, callbacks out of libc, calls through the
  * PLT, the vDSO and the kernel, handlers of signals that come by themselves (on a stack of their own) and of some that the
  * program raises.  Every function stays on the stack while what it calls runs: it adds something to the result. */
+#include "truth.h"
+
 #include <alloca.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
 
 #ifdef __clang__
 #define APART __attribute__((noinline))
@@ -22,8 +19,17 @@
 #define APART __attribute__((noinline, noclone))
 #endif
 
+/* Who calls whom; anybody may be interrupted by on_signal. */
+#define CALLS                                                                                              \
+	", \"calls\": {\"main\": [\"turn\"], \"work\": [\"turn\"], \"turn\": [\"nested\", \"recurse\", "   \
+	"\"variable\", \"realigned\", \"sorted\", \"called\", \"clocked\", \"entered\", \"raised\"], "     \
+	"\"nested\": [\"nested_two\"], \"nested_two\": [\"nested_three\"], \"nested_three\": [\"leaf\"], " \
+	"\"recurse\": [\"recurse\", \"leaf\"], \"variable\": [\"leaf\"], "                                 \
+	"\"realigned\": [\"leaf\", \"nested\"], \"sorted\": [\"compare\"], \"compare\": [\"leaf\"], "      \
+	"\"on_signal\": [\"nested\"], \"leaf\": [], \"called\": [], \"clocked\": [], \"entered\": [], "    \
+	"\"raised\": []}"
+
 static volatile sig_atomic_t handled;
-static volatile sig_atomic_t over;
 
 APART static uint64_t leaf(uint64_t turns)
 {
@@ -150,7 +156,7 @@ static void *work(void *unused)
 	uint64_t sum = 0;
 
 	(void)unused;
-	for (uint64_t n = 0; !over; n++)
+	for (uint64_t n = 0; !truth_stop; n++)
 		sum += turn(n);
 	return (void *)(uintptr_t)sum;
 }
@@ -169,12 +175,6 @@ static void handle_signals(void)
 	setitimer(ITIMER_VIRTUAL, &often, NULL);
 }
 
-static void on_end(int number)
-{
-	(void)number;
-	over = 1;
-}
-
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 1;
@@ -184,13 +184,11 @@ int main(int argc, char **argv)
 	if (threads < 1 || threads > 16)
 		return 2;
 	handle_signals();
-	signal(SIGTERM, on_end);
 	for (int i = 1; i < threads; i++)
 		if (pthread_create(&others[i], NULL, work, NULL) != 0)
 			return 1;
-	printf("{\"pid\": %d}\n", getpid());
-	fflush(stdout);
-	for (; !over; turns++)
+	truth_ready(CALLS);
+	for (; !truth_stop; turns++)
 		sum += turn(turns);
 	for (int i = 1; i < threads; i++)
 		pthread_join(others[i], NULL);

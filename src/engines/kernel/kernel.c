@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kernel.c - the kernel engine: each CPU's clock interrupts whatever runs there, and a program in the kernel walks the stack.
+ *
+ *	interrupt -> record -> ring -> struct sample
+ *
+ * Nothing is asked of the target and nothing of it is stopped; a thread that does not run costs nothing.  All that is told
+ * comes by one ring, in the order in which it happened: samples, forks, execs, ends.
+ *
+ * Code that nobody has told the kernel of (a process behind an exec, a library that was just loaded) is read when
+ * the first sample of it comes: this record holds registers and stack, and is walked on here. */
+#include "base/clock.h"
+#include "engines/engine.h"
+#include "engines/kernel/program.h"
+#include "engines/kernel/walk_on.h"
+#include "engines/kernel/watched.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define LOG_DOMAIN LOG_kernel
+#include "base/log.h"
+
+enum {
+	TABLE_WORDS_MIN = 1 << 21, /* 8 MiB: what children bring has to find room, too */
+	TABLE_WORDS_MAX = 1 << 26,
+	/* Frames that are kept of a walk in user space. */
+	FRAMES_MAX = KERNEL_NATIVE_MAX + KERNEL_KERNEL_MAX + 1,
+};
+
+/* So often the ring is looked at, and a thread's samples get their weight. */
+static const u64 POLL_NS = 20 * NS_PER_MS, PAY_NS = NS_PER_S;
+
+struct run {
+	struct engine_options options;
+	struct kernel_program program;
+	struct kernel_code code;
+	struct unwind_files files;
+	VEC(struct watched *) processes;
+	u64 incarnations;
+	struct quality quality;
+	struct rng rng;
+	u64 redraw_ns;
+	sample_fn *fn;
+	void *arg;
+	struct sample *sample; /* room for FRAMES_MAX */
+};
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static struct watched *find(const struct run *run, u32 pid)
+{
+	for (u32 i = 0; i < run->processes.count; i++)
+		if (run->processes.at[i]->pid == pid)
+			return run->processes.at[i];
+	return NULL;
+}
+
+static bool add(struct run *run, struct watched *process)
+{
+	if (process && vec_push(&run->processes, process)) {
+		run->quality.processes++;
+		return true;
+	}
+	if (process)
+		watched_free(process);
+	return false;
+}
+
+static bool is_shared(const struct run *run, const struct watched *process)
+{
+	for (u32 i = 0; i < run->processes.count; i++) {
+		const struct watched *other = run->processes.at[i];
+		if (other != process && other->space_number == process->space_number)
+			return true;
+	}
+	return false;
+}
+
+static void leave_space(struct run *run, struct watched *process)
+{
+	if (process->space_number && !is_shared(run, process))
+		kernel_code_remove(&run->code, process->space_number);
+	process->space_number = 0;
+}
+
+/* Reads what it maps and tells the kernel. */
+static bool tell(struct run *run, struct watched *process, struct err *err)
+{
+	u32 number;
+
+	if (!watched_read_maps(process, err) ||
+	    !kernel_code_add(&run->code, &process->space, &number, err))
+		return false;
+	leave_space(run, process);
+	process->space_number = number;
+	return kernel_code_watch(&run->code, process->pid, number, process->execs, err);
+}
+
+/* ---- samples ------------------------------------------------------------------------------- */
+
+static const struct runtime *no_runtime(const struct sample_source *source, u16 kind,
+					const void **state)
+{
+	(void)source, (void)kind, (void)state;
+	return NULL;
+}
+
+struct kernel_source {
+	struct sample_source source; /* first */
+	const struct run *run;
+};
+
+static const struct image *image_of(const struct sample_source *source, u64 owner)
+{
+	const struct run *run = ((const struct kernel_source *)source)->run;
+
+	return owner && owner <= run->files.all.count ? run->files.all.at[owner - 1]->image : NULL;
+}
+
+static void hand_out(struct run *run, const struct watched *process,
+		     const struct watched_thread *thread, const struct sample *sample)
+{
+	struct kernel_source source = {
+		.source = { .target = process->target,
+			    .mem = &process->target->mem.mem,
+			    .incarnation = process->incarnation,
+			    .runtime_of = no_runtime,
+			    .image_of = image_of,
+			    .thread_name = thread->comm,
+			    .thread_life = thread->life },
+		.run = run,
+	};
+
+	run->fn(run->arg, sample, &source.source);
+}
+
+/* Its samples since the last time share what it has used since then. */
+static void pay(struct run *run, const struct watched *process, struct watched_thread *thread,
+		u64 now_ns)
+{
+	u64 owed = thread->runtime_ns - thread->paid_ns;
+	struct sample share = { .time_ns = now_ns,
+				.weight = owed,
+				.pid = process->pid,
+				.tid = thread->tid,
+				.kind = SAMPLE_SHARE };
+
+	if (thread->unpaid && owed)
+		hand_out(run, process, thread, &share);
+	else
+		run->quality.cpu_unshared_ns += owed;
+	thread->unpaid = 0;
+	thread->paid_ns = thread->runtime_ns;
+	thread->paid_at_ns = now_ns;
+}
+
+static bool is_wanted(const struct run *run, const struct watched_thread *thread)
+{
+	const struct engine_options *options = &run->options;
+
+	return (!options->tid || options->tid == thread->tid) &&
+	       (!options->thread_name || !strcmp(options->thread_name, thread->comm));
+}
+
+static void add_frame(struct sample *sample, struct frame frame)
+{
+	if (sample->depth < FRAMES_MAX)
+		sample->frames[sample->depth++] = frame;
+}
+
+/* Where an instruction stands: in which file, and at which address there. */
+static struct frame native_frame(struct watched *process, u64 pc, bool is_return, u64 sp)
+{
+	u64 place = pc - is_return;
+	const struct unwind_range *range = unwind_space_at(&process->space, place);
+	struct frame frame = { .id = place, .at = sp, .kind = FRAME_NATIVE };
+
+	if (range && range->file) {
+		frame.id = place - range->bias;
+		frame.owner = range->file->number;
+	}
+	return frame;
+}
+
+/* From where the kernel's walk met what it had not been told of. */
+static enum unwind_step walk_on(struct run *run, struct watched *process,
+				const struct kernel_rest *rest, size_t bytes)
+{
+	struct walk_on on;
+	enum unwind_step step = UNWIND_MORE;
+
+	walk_on_begin(&on, rest, bytes);
+	/* the first frame is among the record's */
+	while (run->sample->depth < FRAMES_MAX) {
+		step = unwind_space_step(&process->space, &on.mem, &on.walk);
+		if (step != UNWIND_MORE)
+			break;
+		add_frame(run->sample,
+			  native_frame(process, on.walk.pc, on.walk.is_return, on.walk.sp));
+	}
+	return step;
+}
+
+static void add_native(struct run *run, struct watched *process, const struct kernel_record *record,
+		       size_t size)
+{
+	const struct kernel_frame *frames = (const struct kernel_frame *)(record + 1);
+	const struct kernel_head *head = &record->head;
+	size_t before = sizeof *record + head->native_count * sizeof *frames;
+	enum unwind_step end = (enum unwind_step)head->end;
+
+	if (size < before)
+		return;
+	for (u32 i = 0; i < head->native_count; i++)
+		add_frame(run->sample, native_frame(process, frames[i].pc & ~KERNEL_IS_RETURN,
+						    frames[i].pc & KERNEL_IS_RETURN, frames[i].sp));
+	if (head->has_rest && size > before + sizeof(struct unwind_walk))
+		end = walk_on(run, process,
+			      (const struct kernel_rest *)(frames + head->native_count),
+			      size - before);
+	if (end == UNWIND_DONE)
+		return;
+	add_frame(run->sample, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
+	run->sample->flags |= SAMPLE_TRUNCATED;
+}
+
+static void count_sample(struct run *run, const struct sample *sample)
+{
+	run->quality.samples++;
+	run->quality.truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
+	run->quality.complete += !(sample->flags & ~(u32)SAMPLE_UNPAID);
+}
+
+static void on_sample(struct run *run, const struct kernel_record *record, size_t size)
+{
+	const struct kernel_head *head = &record->head;
+	struct watched *process = find(run, head->pid);
+	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
+	struct sample *sample = run->sample;
+	struct err err = { 0 };
+
+	if (!thread) {
+		run->quality.lost.gone++;
+		return;
+	}
+	if (head->has_rest && head->time_ns > process->maps_ns && !tell(run, process, &err))
+		log_debug(1, "process %u: %s", process->pid, err.text);
+	memcpy(thread->comm, head->comm, sizeof thread->comm);
+	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
+								     thread->runtime_ns;
+	run->quality.taken++;
+	if (!is_wanted(run, thread)) {
+		run->quality.idle++;
+		return;
+	}
+	*sample = (struct sample){ .time_ns = head->time_ns,
+				   .generation = process->space_number,
+				   .pid = head->pid,
+				   .tid = head->tid,
+				   .cpu = head->cpu,
+				   .kind = SAMPLE_CPU,
+				   .flags = SAMPLE_UNPAID };
+	for (u32 i = 0; i < head->kernel_count && i < KERNEL_KERNEL_MAX; i++)
+		add_frame(sample, (struct frame){ .id = record->kernel[i], .kind = FRAME_KERNEL });
+	add_native(run, process, record, size);
+	count_sample(run, sample);
+	if (!thread->paid_at_ns) {
+		thread->paid_at_ns = head->time_ns;
+		run->quality.threads++;
+	}
+	hand_out(run, process, thread, sample);
+	thread->unpaid++;
+	if (head->time_ns > thread->paid_at_ns + PAY_NS)
+		pay(run, process, thread, head->time_ns);
+}
+
+/* ---- lives --------------------------------------------------------------------------------- */
+
+static void on_fork(struct run *run, const struct kernel_head *head)
+{
+	const struct watched *parent = find(run, head->parent);
+
+	if (parent && !find(run, head->pid))
+		add(run, watched_fork(parent, head->pid, head->time_ns, ++run->incarnations));
+}
+
+static void on_exec(struct run *run, const struct kernel_head *head)
+{
+	struct watched *process = find(run, head->pid);
+	struct err err = { 0 };
+
+	if (!process)
+		return;
+	for (u32 i = 0; i < process->threads.count; i++)
+		pay(run, process, &process->threads.at[i], head->time_ns);
+	leave_space(run, process);
+	watched_exec(process, ++run->incarnations);
+	if (!tell(run, process, &err))
+		log_debug(1, "process %u: %s", process->pid, err.text);
+}
+
+static void on_end(struct run *run, const struct kernel_head *head)
+{
+	struct watched *process = find(run, head->pid);
+	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
+
+	if (!thread)
+		return;
+	thread->runtime_ns = head->runtime_ns;
+	pay(run, process, thread, head->time_ns);
+	watched_forget_thread(process, thread);
+	process->has_ended |= head->kind == KERNEL_PROCESS_END;
+}
+
+static void on_record(void *arg, const struct kernel_record *record, size_t size)
+{
+	struct run *run = arg;
+
+	switch ((enum kernel_record_kind)record->head.kind) {
+	case KERNEL_SAMPLE:
+		if (size >= sizeof *record)
+			on_sample(run, record, size);
+		break;
+	case KERNEL_FORK:
+		on_fork(run, &record->head);
+		break;
+	case KERNEL_EXEC:
+		on_exec(run, &record->head);
+		break;
+	case KERNEL_THREAD_END:
+	case KERNEL_PROCESS_END:
+		on_end(run, &record->head);
+		break;
+	}
+}
+
+/* Two threads that end at once may be told in either order: only now nothing of it can come. */
+static void drop_ended(struct run *run)
+{
+	for (u32 i = 0; i < run->processes.count;) {
+		struct watched *process = run->processes.at[i];
+		if (!process->has_ended) {
+			i++;
+			continue;
+		}
+		leave_space(run, process);
+		watched_free(process);
+		run->processes.at[i] = run->processes.at[--run->processes.count];
+	}
+}
+
+/* ---- pumping ------------------------------------------------------------------------------- */
+
+/* The caller may never come back: what was used until now is handed out now. */
+static void settle(struct run *run, u64 now_ns)
+{
+	for (u32 i = 0; i < run->processes.count; i++) {
+		struct watched *process = run->processes.at[i];
+		watched_update(process);
+		for (u32 t = 0; t < process->threads.count; t++)
+			if (process->threads.at[t].unpaid)
+				pay(run, process, &process->threads.at[t], now_ns);
+	}
+}
+
+static void count_expected(struct run *run)
+{
+	u64 counts[KERNEL_COUNTS];
+	struct quality *quality = &run->quality;
+
+	kernel_program_counts(&run->program, counts);
+	kernel_program_consume(&run->program); /* all that was counted is in the ring */
+	quality->lost.dropped = counts[KERNEL_COUNT_DROPPED];
+	u64 told = quality->taken + quality_lost(quality);
+	quality->expected = counts[KERNEL_COUNT_SAMPLES] > told ? counts[KERNEL_COUNT_SAMPLES] :
+								  told;
+}
+
+static void redraw(struct run *run, u64 now_ns)
+{
+	if (now_ns >= run->redraw_ns)
+		run->redraw_ns = kernel_program_redraw(&run->program, now_ns);
+}
+
+static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
+{
+	run->fn = fn;
+	run->arg = arg;
+	for (;;) {
+		kernel_program_consume(&run->program);
+		drop_ended(run);
+		u64 now = clock_now_ns();
+		bool has_ended = !run->processes.count;
+		if (has_ended || engine_interrupted() || now >= until_ns) {
+			settle(run, now);
+			count_expected(run);
+			return !has_ended || err_set(err, ERR_NO_PROCESS, "the process has ended");
+		}
+		redraw(run, now);
+		u64 next = run->redraw_ns < now + POLL_NS ? run->redraw_ns : now + POLL_NS;
+		kernel_program_wait(&run->program, next < until_ns ? next : until_ns);
+	}
+}
+
+static void kernel_quality(const struct run *run, struct quality *out)
+{
+	*out = run->quality;
+	out->end_ns = clock_now_ns();
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static void kernel_close(struct run *run)
+{
+	kernel_program_close(&run->program);
+	kernel_code_fini(&run->code);
+	for (u32 i = 0; i < run->processes.count; i++)
+		watched_free(run->processes.at[i]);
+	vec_free(&run->processes);
+	unwind_files_free(&run->files);
+	free(run->sample);
+	free(run);
+}
+
+static bool check_options(const struct engine_options *options, struct err *err)
+{
+	if (options->hz < 1 || options->hz > ENGINE_HZ_MAX)
+		return err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz,
+			       ENGINE_HZ_MAX);
+	if (options->mode != MODE_CPU)
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"the kernel engine samples who runs (mode cpu): -e reader has the other modes");
+	if (options->async != ASYNC_OFF)
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"--async: the kernel engine knows threads only: -e reader knows tasks");
+	return true;
+}
+
+static struct run *run_new(const struct engine_options *options, struct err *err)
+{
+	struct run *run = calloc(1, sizeof *run);
+
+	if (!run || !(run->sample = malloc(sizeof *run->sample +
+					   FRAMES_MAX * sizeof run->sample->frames[0]))) {
+		free(run);
+		err_no_memory(err);
+		return NULL;
+	}
+	run->options = *options;
+	run->rng.state = options->seed;
+	if (!run->rng.state && getrandom(&run->rng.state, sizeof run->rng.state, GRND_NONBLOCK) < 0)
+		run->rng.state = clock_now_ns();
+	snprintf(run->quality.engine, sizeof run->quality.engine, "kernel");
+	return run;
+}
+
+/* Twice what the tables of the first process take. */
+static u32 room_for(const struct watched *process)
+{
+	u64 words = TABLE_WORDS_MIN, wanted = 2 * (u64)kernel_code_words(&process->space);
+
+	while (words < wanted && words < TABLE_WORDS_MAX)
+		words *= 2;
+	return (u32)words;
+}
+
+static bool start(struct run *run, struct target *target, struct err *err)
+{
+	struct kernel_program *program = &run->program;
+	struct watched *process = watched_new(target->pid, target, ++run->incarnations,
+					      &run->files);
+
+	if (!add(run, process))
+		return err_no_memory(err);
+	process->maps_ns = clock_now_ns(); /* the target was opened with them */
+	if (!unwind_space_fill(&process->space))
+		return err_no_memory(err);
+	struct kernel_program_options options = { .hz = run->options.hz,
+						  .table_words = room_for(process),
+						  .children = run->options.children,
+						  .seed = rng_u64(&run->rng) };
+	if (!kernel_program_open(program, &options, on_record, run, err) ||
+	    !kernel_code_init(&run->code, program->processes_fd, program->spaces_fd,
+			      program->tables_fd, options.table_words, err) ||
+	    !tell(run, process, err))
+		return false;
+	watched_begin(process);
+	run->quality.begin_ns = clock_now_ns();
+	return kernel_program_start(program, err);
+}
+
+static struct run *kernel_open(struct target *target, const struct engine_options *options,
+			       struct err *err)
+{
+	struct run *run = check_options(options, err) ? run_new(options, err) : NULL;
+
+	if (!run || start(run, target, err))
+		return run;
+	kernel_close(run);
+	return NULL;
+}
+
+const struct engine kernel_engine = {
+	.name = "kernel",
+	.has_natives = true,
+	.open = kernel_open,
+	.pump = kernel_pump,
+	.quality = kernel_quality,
+	.close = kernel_close,
+};

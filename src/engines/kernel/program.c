@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * program.c - see program.h. */
+#include "engines/kernel/program.h"
+
+#include "base/clock.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOG_DOMAIN LOG_kernel
+#include "base/log.h"
+
+extern const unsigned char prof_object[];
+extern const unsigned long prof_object_size;
+
+/* The constants of prof.bpf.c, as its section .rodata has them. */
+struct constants {
+	u32 table_mask, pid_level;
+	bool follow_children;
+};
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+static int to_log(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[256];
+
+	if (level != LIBBPF_DEBUG) {
+		vsnprintf(line, sizeof line, format, args);
+		line[strcspn(line, "\n")] = 0;
+		log_debug(1, "%s", line);
+	}
+	return 0;
+}
+
+/* What is refused, and to whom. */
+static bool refused(struct err *err, int why, const char *what)
+{
+	err_sys(err, why, "%s", what);
+	if (err->code == ERR_PERMISSION)
+		err_hint(err, "the kernel engine takes root, or CAP_BPF and CAP_PERFMON "
+			      "(-e reader does without)");
+	return false;
+}
+
+static bool set_constants(struct bpf_object *object, const struct constants *constants)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		size_t size; /* without the padding at the end */
+		if (strstr(bpf_map__name(map), ".rodata") && bpf_map__initial_value(map, &size))
+			return size <= sizeof *constants &&
+			       bpf_map__set_initial_value(map, constants, size) == 0;
+	}
+	return false;
+}
+
+static int map_fd(const struct bpf_object *object, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(object, name);
+}
+
+static bool set_size(const struct bpf_object *object, const char *name, u32 entries, u32 bytes)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	return map && (!entries || !bpf_map__set_max_entries(map, entries)) &&
+	       (!bytes || !bpf_map__set_value_size(map, bytes));
+}
+
+static struct bpf_object *load(const struct constants *constants, struct err *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "sonde");
+	u32 cpus = (u32)libbpf_num_possible_cpus();
+
+	libbpf_set_print(to_log);
+	struct bpf_object *object = bpf_object__open_mem(prof_object, (size_t)prof_object_size,
+							 &options);
+	if (!object || !set_constants(object, constants) || !set_size(object, "rooms", cpus, 0) ||
+	    !set_size(object, "tables", 0, (constants->table_mask + 1) * 4)) {
+		bpf_object__close(object);
+		err_set(err, ERR_BAD_DATA, "the BPF programs in this sonde are not its own");
+		return NULL;
+	}
+	int why = -bpf_object__load(object);
+	if (!why)
+		return object;
+	bpf_object__close(object);
+	refused(err, why, "loading the BPF programs");
+	return NULL;
+}
+
+/* Pids are what our own namespace calls processes: its level is asked of a program that runs as us. */
+static bool ask_level(const struct bpf_object *object, u32 *level)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	const struct bpf_program *program = bpf_object__find_program_by_name(object, "ask_level");
+
+	if (!program || bpf_prog_test_run_opts(bpf_program__fd(program), &options) != 0)
+		return false;
+	*level = options.retval;
+	return true;
+}
+
+static struct bpf_object *load_at_level(const struct kernel_program_options *options,
+					struct err *err)
+{
+	struct constants constants = { .table_mask = options->table_words - 1,
+				       .follow_children = options->children };
+	struct bpf_object *object = load(&constants, err);
+	u32 level = 0;
+
+	if (!object || !ask_level(object, &level) || !level)
+		return object;
+	bpf_object__close(object);
+	constants.pid_level = level;
+	return load(&constants, err);
+}
+
+/* ---- clocks -------------------------------------------------------------------------------- */
+
+static int open_clock(int cpu, u64 period_ns)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof attr,
+		.disabled = 1,
+		.sample_period = period_ns,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool keep_link(struct kernel_program *program, struct bpf_link *link, const char *what,
+		      struct err *err)
+{
+	if (!link)
+		return refused(err, errno, what);
+	if (vec_push(&program->links, link))
+		return true;
+	bpf_link__destroy(link);
+	return err_no_memory(err);
+}
+
+static const u64 REDRAW_NS = 40 * NS_PER_MS;
+
+/* The rate is uniform, and not the period: so is the mean of it what was asked for. */
+static u64 draw(struct kernel_program *program)
+{
+	u64 half = (u64)program->hz * NS_PER_S / 2; /* in nanohertz, as all here */
+	u64 lost = NS_PER_S / 2 * NS_PER_S / REDRAW_NS;
+
+	return NS_PER_S * NS_PER_S / (half + rng_below(&program->rng, 2 * half) + lost);
+}
+
+static bool start_clock(struct kernel_program *program, int cpu, struct err *err)
+{
+	const struct bpf_program *on_clock = bpf_object__find_program_by_name(program->object,
+									      "on_clock");
+	int fd = open_clock(cpu, draw(program));
+
+	if (fd < 0 && errno == ENODEV)
+		return true; /* the CPU is offline */
+	if (fd < 0)
+		return refused(err, errno, "a clock for each CPU (perf_event_open)");
+	struct bpf_link *link = bpf_program__attach_perf_event(on_clock, fd);
+	if (!link)
+		close(fd);
+	/* the link closes it */
+	return keep_link(program, link, "attaching to a CPU's clock", err) &&
+	       (vec_push(&program->clocks, fd) || err_no_memory(err)) &&
+	       (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0 ||
+		refused(err, errno, "starting a CPU's clock"));
+}
+
+u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns)
+{
+	for (u32 i = 0; i < program->clocks.count; i++) {
+		u64 period_ns = draw(program);
+		ioctl(program->clocks.at[i], PERF_EVENT_IOC_PERIOD, &period_ns);
+	}
+	return now_ns + REDRAW_NS / 2 + rng_below(&program->rng, REDRAW_NS);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static int on_record(void *arg, void *bytes, size_t size)
+{
+	struct kernel_program *program = arg;
+
+	if (size >= sizeof(struct kernel_head))
+		program->fn(program->arg, bytes, size);
+	return 0;
+}
+
+bool kernel_program_open(struct kernel_program *program,
+			 const struct kernel_program_options *options, kernel_record_fn *fn,
+			 void *arg, struct err *err)
+{
+	*program = (struct kernel_program){
+		.hz = options->hz, .rng = { options->seed }, .fn = fn, .arg = arg
+	};
+	program->object = load_at_level(options, err);
+	if (!program->object)
+		return false;
+	program->processes_fd = map_fd(program->object, "processes");
+	program->spaces_fd = map_fd(program->object, "spaces");
+	program->tables_fd = map_fd(program->object, "tables");
+	program->counts_fd = map_fd(program->object, "counts");
+	program->ring = ring_buffer__new(map_fd(program->object, "records"), on_record, program,
+					 NULL);
+	if (!program->ring)
+		return refused(err, errno, "the ring of records");
+	program->ring_fd = ring_buffer__epoll_fd(program->ring);
+	return true;
+}
+
+bool kernel_program_start(struct kernel_program *program, struct err *err)
+{
+	static const char *const lives[] = { "on_fork", "on_exec", "on_exit" };
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (u32 i = 0; i < COUNT_OF(lives); i++) {
+		const struct bpf_program *life = bpf_object__find_program_by_name(program->object,
+										  lives[i]);
+		if (!keep_link(program, bpf_program__attach(life),
+			       "attaching to fork, exec and exit", err))
+			return false;
+	}
+	for (int cpu = 0; cpu < cpus; cpu++)
+		if (!start_clock(program, cpu, err))
+			return false;
+	return true;
+}
+
+void kernel_program_close(struct kernel_program *program)
+{
+	for (u32 i = 0; i < program->links.count; i++)
+		bpf_link__destroy(program->links.at[i]);
+	vec_free(&program->links);
+	vec_free(&program->clocks);
+	ring_buffer__free(program->ring);
+	bpf_object__close(program->object);
+	program->ring = NULL;
+	program->object = NULL;
+}
+
+void kernel_program_consume(struct kernel_program *program)
+{
+	ring_buffer__consume(program->ring);
+}
+
+void kernel_program_wait(const struct kernel_program *program, u64 until_ns)
+{
+	u64 now = clock_now_ns();
+	struct pollfd ring = { .fd = program->ring_fd, .events = POLLIN };
+	struct timespec wait = { 0 };
+
+	if (now >= until_ns)
+		return;
+	wait.tv_sec = (time_t)((until_ns - now) / NS_PER_S);
+	wait.tv_nsec = (long)((until_ns - now) % NS_PER_S);
+	ppoll(&ring, 1, &wait, NULL);
+}
+
+void kernel_program_counts(const struct kernel_program *program, u64 out[KERNEL_COUNTS])
+{
+	int cpus = libbpf_num_possible_cpus();
+	u64 *each = calloc((size_t)cpus, sizeof *each);
+
+	memset(out, 0, KERNEL_COUNTS * sizeof *out);
+	for (u32 what = 0; each && what < KERNEL_COUNTS; what++) {
+		if (bpf_map_lookup_elem(program->counts_fd, &what, each) != 0)
+			continue;
+		for (int i = 0; i < cpus; i++)
+			out[what] += each[i];
+	}
+	free(each);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * program.h - the BPF programs, loaded and attached, and the ring that they write.
+ *
+ *	one cpu-clock event a CPU     on_clock: a sample of whatever watched thread runs there
+ *	fork, exec and exit           what becomes of watched processes
+ *
+ * The period of each CPU's event is drawn anew at random instants, some 25 times a second: a fixed one falls in step with
+ * programs.  At each, what has passed of the period is lost, half a period on average, which is made up for:
+ * tests/e2e has the rate, and what a program with a period of its own says. */
+#pragma once
+#include "base/err.h"
+#include "base/rng.h"
+#include "base/vec.h"
+#include "engines/kernel/shared.h"
+
+struct bpf_object;
+struct bpf_link;
+struct ring_buffer;
+
+struct kernel_program {
+	struct bpf_object *object;
+	struct ring_buffer *ring;
+	VEC(struct bpf_link *) links;
+	VEC(int) clocks; /* perf events, one for each CPU that is online */
+	int processes_fd, spaces_fd, tables_fd, counts_fd;
+	int ring_fd; /* readable when there is something that cannot wait */
+	u32 hz;
+	struct rng rng;
+	void *arg;
+	void (*fn)(void *arg, const struct kernel_record *record, size_t size);
+};
+
+/* Of a record, its head alone where it is no sample; `size` is its bytes. */
+typedef void kernel_record_fn(void *arg, const struct kernel_record *record, size_t size);
+
+struct kernel_program_options {
+	u32 hz;
+	u32 table_words; /* a power of two */
+	bool children;
+	u64 seed;
+};
+
+/* Nothing runs yet. Says which capability is missing. */
+bool kernel_program_open(struct kernel_program *program,
+			 const struct kernel_program_options *options, kernel_record_fn *fn,
+			 void *arg, struct err *err);
+bool kernel_program_start(struct kernel_program *program, struct err *err);
+/* Zeros are closed, too. */
+void kernel_program_close(struct kernel_program *program);
+/* Draws the periods. When to draw them again. */
+u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns);
+/* Hands out what the ring holds. */
+void kernel_program_consume(struct kernel_program *program);
+/* Until then, or until a record cannot wait. */
+void kernel_program_wait(const struct kernel_program *program, u64 until_ns);
+void kernel_program_counts(const struct kernel_program *program, u64 out[KERNEL_COUNTS]);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * watched.c - see watched.h. */
+#include "engines/kernel/watched.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
+			    struct unwind_files *files)
+{
+	struct watched *process = calloc(1, sizeof *process);
+
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->incarnation = incarnation;
+	process->own.proc_fd = -1;
+	process->target = target ? target : &process->own;
+	unwind_space_init(&process->space, process->target, files);
+	return process;
+}
+
+static bool copy_ranges(struct unwind_space *to, const struct unwind_space *from)
+{
+	if (!vec_grow(&to->ranges, from->ranges.count))
+		return false;
+	memcpy(to->ranges.at, from->ranges.at, from->ranges.count * sizeof from->ranges.at[0]);
+	to->ranges.count = from->ranges.count;
+	to->is_filled = from->is_filled;
+	return true;
+}
+
+struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns, u64 incarnation)
+{
+	struct watched *child = watched_new(pid, NULL, incarnation, parent->space.files);
+	struct err err;
+
+	if (!child)
+		return NULL;
+	child->execs = parent->execs;
+	child->space_number = parent->space_number;
+	child->maps_ns = parent->maps_ns;
+	bool good = copy_ranges(&child->space, &parent->space) &&
+		    (target_open(&child->own, pid, &err) ||
+		     target_of_fork(&child->own, parent->target, pid, time_ns));
+	if (good)
+		return child;
+	watched_free(child);
+	return NULL;
+}
+
+void watched_free(struct watched *process)
+{
+	unwind_space_free(&process->space);
+	if (process->target == &process->own)
+		target_close(&process->own);
+	vec_free(&process->threads);
+	free(process);
+}
+
+void watched_exec(struct watched *process, u64 incarnation)
+{
+	process->incarnation = incarnation;
+	process->execs++;
+	process->space_number = 0;
+	process->maps_ns = 0;
+	unwind_space_clear(&process->space);
+	process->space.is_filled = true; /* with nothing */
+}
+
+/* Opened anew behind an exec: it has another name and other memory. */
+static bool open_anew(struct watched *process, struct err *err)
+{
+	struct target target;
+
+	if (!target_open(&target, process->pid, err))
+		return false;
+	target_close(process->target);
+	*process->target = target;
+	return true;
+}
+
+bool watched_read_maps(struct watched *process, struct err *err)
+{
+	u64 now = clock_now_ns();
+	bool is_open = process->target->proc_fd >= 0 && process->maps_ns;
+
+	if (!(is_open ? target_read_maps(process->target, err) : open_anew(process, err)))
+		return false;
+	process->maps_ns = now;
+	return unwind_space_fill(&process->space) || err_no_memory(err);
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+struct watched_thread *watched_thread(struct watched *process, u32 tid)
+{
+	u32 low = 0, high = process->threads.count;
+
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+		if (process->threads.at[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < process->threads.count && process->threads.at[low].tid == tid)
+		return &process->threads.at[low];
+	if (!vec_push(&process->threads, (struct watched_thread){ 0 }))
+		return NULL;
+	struct watched_thread *at = &process->threads.at[low];
+	memmove(at + 1, at, (process->threads.count - 1 - low) * sizeof *at);
+	*at = (struct watched_thread){ .tid = tid, .life = ++process->lives };
+	return at;
+}
+
+void watched_forget_thread(struct watched *process, struct watched_thread *thread)
+{
+	u32 behind = process->threads.count - 1 - (u32)(thread - process->threads.at);
+
+	memmove(thread, thread + 1, behind * sizeof *thread);
+	process->threads.count--;
+}
+
+void watched_begin(struct watched *process)
+{
+	target_threads threads = { 0 };
+	struct thread_time time;
+
+	if (!target_read_threads(process->target, &threads, NULL))
+		return;
+	for (u32 i = 0; i < threads.count; i++) {
+		if (!target_thread_time(process->target, threads.at[i].tid, &time))
+			continue;
+		struct watched_thread *thread = watched_thread(process, threads.at[i].tid);
+		if (!thread)
+			break;
+		thread->runtime_ns = thread->paid_ns = time.cpu_ns;
+		memcpy(thread->comm, threads.at[i].comm, sizeof thread->comm);
+	}
+	vec_free(&threads);
+}
+
+void watched_update(struct watched *process)
+{
+	struct thread_time time;
+
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct watched_thread *thread = &process->threads.at[i];
+		if (thread->unpaid && target_thread_time(process->target, thread->tid, &time) &&
+		    time.cpu_ns > thread->runtime_ns)
+			thread->runtime_ns = time.cpu_ns;
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * watched.h - a process that the kernel engine samples: where its code lies, and what its threads have used.
+ *
+ * A forked child begins with what its parent has, so that its samples have names even when it has ended before anybody
+ * looked.  An exec starts over. */
+#pragma once
+#include "engines/kernel/code.h"
+
+struct watched_thread {
+	u32 tid;
+	u32 life;       /* see struct sample_source */
+	u32 unpaid;     /* samples that wait for their weight */
+	u64 runtime_ns; /* its CPU time as last told */
+	u64 paid_ns;    /* of it, what was shared or was before our time */
+	u64 paid_at_ns; /* CLOCK_MONOTONIC */
+	char comm[16];
+};
+
+struct watched {
+	u32 pid;
+	u32 execs;
+	u64 incarnation;       /* never the same for two images of two processes */
+	struct target *target; /* the caller's, or `own` */
+	struct target own;
+	struct unwind_space space;
+	u32 space_number; /* the kernel's; 0: none */
+	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
+	bool has_ended;
+	u32 lives;                          /* of threads */
+	VEC(struct watched_thread) threads; /* by tid */
+};
+
+/* `target` is borrowed; NULL: opened when it is needed. */
+struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
+			    struct unwind_files *files);
+/* With what the parent has; its code is the kernel's same space. */
+struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns, u64 incarnation);
+void watched_free(struct watched *process);
+
+/* Forgets where code lay. */
+void watched_exec(struct watched *process, u64 incarnation);
+/* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
+bool watched_read_maps(struct watched *process, struct err *err);
+/* The thread, made when it is new; NULL: out of memory. */
+struct watched_thread *watched_thread(struct watched *process, u32 tid);
+/* Its number is free again. */
+void watched_forget_thread(struct watched *process, struct watched_thread *thread);
+/* What the threads that there are have used before our time. */
+void watched_begin(struct watched *process);
+/* Up to now, as the system says: what is told with samples is a little old. */
+void watched_update(struct watched *process);

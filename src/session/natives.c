@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * natives.c - see natives.h. */
+#include "session/natives.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/image.h"
+#include "symbols/symbols.h"
+
+void natives_init(struct natives *natives, struct names *names)
+{
+	*natives = (struct natives){ .names = names };
+}
+
+void natives_free(struct natives *natives)
+{
+	for (u32 i = 0; i < natives->files.count; i++)
+		symbols_free(natives->files.at[i].symbols);
+	vec_free(&natives->files);
+	symbols_free(natives->kernel);
+}
+
+/* A string: its name as its author wrote it. */
+static u32 name_of(struct natives *natives, const struct symbols *symbols, u64 address, u32 unknown)
+{
+	struct symbol symbol;
+
+	if (!symbols || !symbols_find(symbols, address, &symbol))
+		return unknown;
+	char *plain = symbol_demangle(symbol.name);
+	u32 name = names_text(natives->names, plain ? plain : symbol.name);
+	free(plain);
+	return name;
+}
+
+static u32 file_name(struct names *names, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char text[512];
+
+	snprintf(text, sizeof text, "[%s]", slash ? slash + 1 : path);
+	return names_text(names, text);
+}
+
+static struct native_file *file_of(struct natives *natives, u64 owner,
+				   const struct sample_source *source)
+{
+	if (owner > UINT32_MAX - 1 || !vec_reach(&natives->files, (u32)owner))
+		return NULL;
+	struct native_file *file = &natives->files.at[owner];
+	if (file->unknown)
+		return file;
+	file->image = source->image_of(source, owner);
+	if (!file->image)
+		return NULL;
+	file->symbols = symbols_of_image(file->image);
+	file->path = names_text(natives->names, image_name(file->image));
+	file->unknown = file_name(natives->names, image_name(file->image));
+	return file;
+}
+
+void natives_prepare(struct natives *natives)
+{
+	natives->kernel = symbols_of_kernel(NULL);
+}
+
+u32 natives_location(struct natives *natives, const struct frame *frame,
+		     const struct sample_source *source, bool by_function)
+{
+	struct names *names = natives->names;
+	struct name_function function = { 0 };
+	struct name_location location = { 0 };
+	u32 unknown = names_text(names, "[unknown]");
+	u64 left;
+
+	if (frame->kind == FRAME_KERNEL) {
+		function.language = names_text(names, "kernel");
+		function.name = name_of(natives, natives->kernel, frame->id, unknown);
+	} else {
+		struct native_file *file = frame->owner ? file_of(natives, frame->owner, source) :
+							  NULL;
+		function.language = names_text(names, "native");
+		function.name = file ? name_of(natives, file->symbols, frame->id, file->unknown) :
+				       unknown;
+		function.image = file ? file->path : 0;
+		if (file && !by_function)
+			image_offset_of_address(file->image, frame->id, &location.address, &left);
+	}
+	location.function = names_function(names, &function);
+	return names_location(names, &location);
+}

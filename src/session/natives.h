@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * natives.h - native and kernel frames become names.
+ *
+ * A file's symbols are read when the first frame of it is seen, from the file that the process maps: it may be deleted, or in
+ * another root.  The address stays with the name, so that another can find more there. */
+#pragma once
+#include "base/vec.h"
+#include "engines/engine.h"
+#include "sample/names.h"
+
+struct symbols;
+
+struct native_file {
+	struct symbols *symbols; /* NULL: not read, or there are none */
+	const struct image *image;
+	u32 path, unknown; /* strings: the file, and what stands for a function that has no name */
+};
+
+struct natives {
+	struct names *names;
+	VEC(struct native_file) files; /* by frame.owner */
+	struct symbols *kernel;        /* NULL: natives_prepare() was not called, or could not */
+};
+
+void natives_init(struct natives *natives, struct names *names);
+void natives_free(struct natives *natives);
+/* Reads what takes long before there is something to miss: the kernel's names. */
+void natives_prepare(struct natives *natives);
+/* The location of a frame of kind FRAME_NATIVE or FRAME_KERNEL. `by_function`: without its address. */
+u32 natives_location(struct natives *natives, const struct frame *frame,
+		     const struct sample_source *source, bool by_function);

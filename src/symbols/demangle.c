@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * demangle.c - C++ (Itanium) and Rust (legacy and v0) names, by libiberty. */
+#include "symbols/symbols.h"
+
+#include <libiberty/demangle.h>
+#include <string.h>
+
+/* What a hostile name could make of itself: its demangler may be exponential. */
+enum { MANGLED_MAX = 4096 };
+
+char *symbol_demangle(const char *name)
+{
+	bool is_mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+
+	if (!is_mangled || strlen(name) > MANGLED_MAX)
+		return NULL;
+	return cplus_demangle(name, DMGL_AUTO);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kernel.c - the kernel's own names: /proc/kallsyms.
+ *
+ *	ffffffff81000000 T _stext
+ *	ffffffffc0201000 t nf_hook	[nf_tables]
+ *
+ * Without CAP_SYSLOG, or with kptr_restrict, all addresses are zero. */
+#include "symbols/parts.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LINE_MAX_BYTES = 1024,
+	TEXT_MAX = 256 << 20, /* of names */
+};
+
+/* What is code; `start` 0: it is not shown to us. */
+static bool parse(char *line, u64 *start, const char **name)
+{
+	char *rest;
+
+	*start = strtoull(line, &rest, 16);
+	if (rest == line || rest[0] != ' ' || !rest[1] || rest[2] != ' ' ||
+	    !strchr("tTwW", rest[1]))
+		return false;
+	*name = rest + 3;
+	rest[3 + strcspn(rest + 3, " \t\n")] = 0;
+	return (*name)[0] != 0;
+}
+
+/* The name's offset in the text, which moves as it grows. */
+static bool add_text(struct symbols *symbols, const char *name, u64 *at)
+{
+	u32 length = (u32)strlen(name) + 1;
+
+	*at = symbols->text.count;
+	if (symbols->text.count + length > TEXT_MAX ||
+	    !vec_grow(&symbols->text, symbols->text.count + length))
+		return false;
+	memcpy(symbols->text.at + *at, name, length);
+	symbols->text.count += length;
+	return true;
+}
+
+static bool read_lines(FILE *file, struct symbols *symbols)
+{
+	char line[LINE_MAX_BYTES];
+	const char *name;
+	u64 start, at;
+
+	while (fgets(line, sizeof line, file)) {
+		if (!parse(line, &start, &name) || !start)
+			continue;
+		/* an offset until all are there */
+		if (!add_text(symbols, name, &at) ||
+		    !symbols_add(symbols, (const char *)(uintptr_t)at, start, start))
+			return false;
+	}
+	for (u32 i = 0; i < symbols->all.count; i++)
+		symbols->all.at[i].name = symbols->text.at + (uintptr_t)symbols->all.at[i].name;
+	return true;
+}
+
+struct symbols *symbols_of_kernel(struct err *err)
+{
+	struct symbols *symbols = symbols_new();
+	FILE *file = fopen("/proc/kallsyms", "re");
+	int why = errno;
+	bool read = symbols && file && read_lines(file, symbols);
+
+	if (file)
+		fclose(file);
+	if (read && symbols->all.count) {
+		symbols_settle(symbols);
+		return symbols;
+	}
+	if (!file)
+		err_sys(err, why, "/proc/kallsyms");
+	else if (!read)
+		err_no_memory(err);
+	else
+		err_set(err, ERR_PERMISSION,
+			"/proc/kallsyms shows no addresses: it takes CAP_SYSLOG, and "
+			"kernel.kptr_restrict below 2");
+	symbols_free(symbols);
+	return NULL;
+}

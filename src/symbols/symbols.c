@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * symbols.c - see symbols.h. */
+#include "symbols/parts.h"
+
+#include "elf/image.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* Functions may lie in others (a label with a size, in assembler): so far is looked back for the outer one. */
+enum { ENCLOSING_MAX = 8 };
+
+struct symbols *symbols_new(void)
+{
+	return calloc(1, sizeof(struct symbols));
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	vec_free(&symbols->all);
+	vec_free(&symbols->text);
+	free(symbols);
+}
+
+bool symbols_add(struct symbols *symbols, const char *name, u64 start, u64 end)
+{
+	return vec_push(&symbols->all, (struct symbol){ name, start, end });
+}
+
+/* ---- one for each address ------------------------------------------------------------------ */
+
+static u32 underscores(const char *name)
+{
+	return (u32)strspn(name, "_");
+}
+
+/* By address; of one address the best first. */
+static int compare(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if ((a->end > a->start) != (b->end > b->start))
+		return a->end > a->start ? -1 : 1;
+	if (underscores(a->name) != underscores(b->name))
+		return underscores(a->name) < underscores(b->name) ? -1 : 1;
+	if (strlen(a->name) != strlen(b->name))
+		return strlen(a->name) < strlen(b->name) ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+void symbols_settle(struct symbols *symbols)
+{
+	u32 kept = 0;
+
+	if (!symbols->all.count)
+		return;
+	qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], compare);
+	for (u32 i = 0; i < symbols->all.count; i++)
+		if (!kept || symbols->all.at[kept - 1].start != symbols->all.at[i].start)
+			symbols->all.at[kept++] = symbols->all.at[i];
+	symbols->all.count = kept;
+	for (u32 i = 0; i < kept; i++) {
+		struct symbol *symbol = &symbols->all.at[i];
+		if (symbol->end <= symbol->start)
+			symbol->end = i + 1 < kept ? symbols->all.at[i + 1].start :
+						     symbol->start + 1;
+	}
+}
+
+/* How many begin at the address or in front of it. */
+static u32 count_before(const struct symbols *symbols, u64 address)
+{
+	u32 low = 0, high = symbols->all.count;
+
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+		if (symbols->all.at[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool symbols_before(const struct symbols *symbols, u64 address, struct symbol *out)
+{
+	u32 count = count_before(symbols, address);
+
+	if (count)
+		*out = symbols->all.at[count - 1];
+	return count;
+}
+
+bool symbols_find(const struct symbols *symbols, u64 address, struct symbol *out)
+{
+	for (u32 i = count_before(symbols, address), tries = 0; i-- > 0 && tries < ENCLOSING_MAX;
+	     tries++)
+		if (address < symbols->all.at[i].end) {
+			*out = symbols->all.at[i];
+			return true;
+		}
+	return false;
+}
+
+/* ---- an image's ---------------------------------------------------------------------------- */
+
+static bool is_code(const struct image_symbol *symbol)
+{
+	return symbol->section && symbol->name[0] &&
+	       (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC);
+}
+
+struct symbols *symbols_of_image(const struct image *image)
+{
+	struct symbols *symbols = symbols_new();
+	struct image_symbol symbol;
+
+	if (!symbols)
+		return NULL;
+	for (u32 i = 0; image_symbol(image, i, &symbol); i++) {
+		if (!is_code(&symbol))
+			continue;
+		u64 end = symbol.value + symbol.size;
+		if (!symbols_add(symbols, symbol.name, symbol.value,
+				 end > symbol.value ? end : symbol.value)) {
+			symbols_free(symbols);
+			return NULL;
+		}
+	}
+	symbols_settle(symbols);
+	return symbols;
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows_kernel.py - what the kernel engine records: whole stacks, with names and weights, of everything that runs."""
+from collections import Counter
+
+import folded
+import stats
+from rows import Figure, at_least, at_most, exactly, holds, row
+from rows_threads import window
+from rows_truth import periodic_error
+from target import CpuSeries, process_cpu_ns, start
+
+KERNEL = ("-e", "kernel")
+
+
+def symbols(stack):
+    """Root first: what native frames are called, and marks."""
+    return [folded.method(frame.label) for frame in stack.frames if not frame.label.endswith(" [kernel]")]
+
+
+def wrong_callee(names, calls):
+    """The first two functions of the program that cannot be neighbours; frames of libraries may be between them."""
+    own = [name for name in names if name in calls]
+    for caller, callee in zip(own, own[1:]):
+        if callee != "on_signal" and callee not in calls[caller]:
+            return f"{caller};{callee}"
+    return None
+
+
+@row("kernel-stacks", "C without frame pointers: 0 wrong neighbours, >= 99.5 % from the first function on", language="native")
+def stacks(run):
+    for threads in (1, 4):
+        with start(run.interpreter, "shapes.c", threads) as target:
+            calls = target.facts["calls"]
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
+        wrong, rootless, own = Counter(), Counter(), 0
+        for stack in recording.stacks:
+            names = symbols(stack)
+            own += stack.count * any(name in calls for name in names)
+            wrong[wrong_callee(names, calls)] += stack.count
+            if names[0] not in ("_start", "[libc.so.6]", "__clone3", "clone") or not {"main", "work"} & set(names):
+                rootless[";".join(names)[:200]] += stack.count
+        del wrong[None]
+        what = f"{threads} threads"
+        yield Figure(f"{what}: wrong neighbours {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
+        yield at_least(f"{what}: from the first function on {rootless.most_common(1) or ''}",
+                       100 - 100 * rootless.total() / recording.samples, 99.5, " %")
+        yield at_least(f"{what}: with a function of the program", 100 * own / recording.samples, 99.5, " %")
+        yield at_least(f"{what}: samples", recording.samples, 500)
+        yield exactly(f"{what}: ledger: expected - taken - lost",
+                      recording.quality["expected"] - recording.quality["taken"] - recording.lost, 0)
+
+
+@row("kernel-sum", "sum of weights within 0.5 % of the CPU time, a sleeper weighs 0", language="native")
+def cpu_sum(run):
+    for threads, rate in ((1, 99), (2, 4_999), (8, 99), (8, 4_999)) if run.full else ((1, 99), (4, 4_999)):
+        with start(run.interpreter, "cpu.c", threads) as target:
+            series = CpuSeries({"all": lambda pid=target.pid: process_cpu_ns(pid)})
+            recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(60, 1.2), weights=True, more=KERNEL)
+            series.stop()
+        truth = series.between("all", *window(recording))
+        ours = folded.total(recording.stacks)
+        # both ends of the series are 4 ms wide, and the kernel adds up at its ticks
+        grain = 100 * 4_000_000 * (2 + threads) / truth
+        what = f"{threads} threads, {rate} Hz"
+        yield at_most(f"{what}, {truth / 1e9:.2f} CPU-s: off by", 100 * abs(ours - truth) / truth, 0.5, " %",
+                      0.5 + (0 if run.full else grain))
+        asleep = sum(stack.count for stack in recording.stacks if "sleeps" in symbols(stack))
+        # it wakes ten times a second
+        yield at_most(f"{what}: the sleeper's share", 100 * asleep / ours, 0.1, " %", 0.1 if run.full else 1)
+        asked = rate * truth / 1e9
+        seen = recording.quality["samples"] + sum(recording.quality["lost"].values())
+        # the rate is drawn 25 times a second from 50 to 150 %
+        drawn = 400 * 0.289 / (25 * run.seconds(60, 1.2)) ** 0.5
+        yield at_most(f"{what}: rate off by", 100 * abs(seen - asked) / asked, 3, " %", 3 + drawn + 400 / asked ** 0.5)
+
+
+@row("kernel-periodic", "50 % of an exact period of 1, 4, 10 ms at 99 and 100 Hz: 48-52 %", language="native")
+def periodic(run):
+    errors = {}
+    for period in (1, 4, 10):
+        for rate in (99, 100):
+            with start(run.interpreter, "periodic.c", period) as target:
+                recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(100, 0.7), more=KERNEL)
+                spent = target.finish()["spent_ns"]
+            truth = spent["even_half"] / sum(spent.values())
+            errors[f"{period} ms, {rate} Hz"] = periodic_error(recording, truth)
+    for name, (error, bar) in errors.items() if run.full else ():
+        yield at_most(f"off at {name}", abs(error), 2, " points", bar)
+    name, (error, bar) = stats.worst(errors)
+    yield at_most(f"worst ({name})", abs(error), 2, " points", bar)
+
+
+@row("kernel-children", "200 children of 20 ms, forked and exec'd: >= 99 % have samples, with names", language="native")
+def children(run):
+    count = 200 if run.full else 50
+    for how in ("fork", "exec"):
+        command = run.interpreter.command("children.c", how, count, 20)
+        recording = run.sonde.record(command=command, rate=1_000, seconds=None, threads=True, more=KERNEL)
+        seen = {stack.tid for stack in recording.stacks if "child_works" in symbols(stack)}
+        yield at_least(f"{how}: children seen", 100 * len(seen) / count, 99 if run.full else 96, " %")
+        named = Counter()
+        for stack in recording.stacks:
+            named[symbols(stack)[-1:] != ["[unknown]"]] += stack.count
+        yield at_least(f"{how}: samples whose leaf has a name", 100 * named[True] / named.total(), 99, " %")
+        yield holds(f"{how}: truncated", True, recording.quality["truncated"], "printed")

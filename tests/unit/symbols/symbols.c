@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * symbols.c - an address has one name: the plainest of the function around it. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elf/image.h"
+#include "symbols/parts.h"
+
+static struct symbols *made(const struct symbol *all, u32 count)
+{
+	struct symbols *symbols = symbols_new();
+
+	assert_non_null(symbols);
+	for (u32 i = 0; i < count; i++)
+		assert_true(symbols_add(symbols, all[i].name, all[i].start, all[i].end));
+	symbols_settle(symbols);
+	return symbols;
+}
+
+static const char *name_at(const struct symbols *symbols, u64 address)
+{
+	struct symbol found;
+
+	return symbols_find(symbols, address, &found) ? found.name : NULL;
+}
+
+static void the_plainest_name_stands(void **unused)
+{
+	static const struct symbol all[] = {
+		{ "__libc_write", 0x100, 0x120 }, { "__write", 0x100, 0x120 },
+		{ "write", 0x100, 0x120 },        { "a", 0x100, 0x100 }, /* a label */
+		{ "read", 0x80, 0xa0 },
+	};
+	struct symbols *symbols = made(all, COUNT_OF(all));
+
+	(void)unused;
+	assert_string_equal(name_at(symbols, 0x100), "write");
+	assert_string_equal(name_at(symbols, 0x11f), "write");
+	assert_null(name_at(symbols, 0x120));
+	assert_string_equal(name_at(symbols, 0x9f), "read");
+	assert_null(name_at(symbols, 0xa0)); /* between them is nobody's */
+	assert_null(name_at(symbols, 0x7f));
+	struct symbol before;
+	assert_true(symbols_before(symbols, 0x1000, &before));
+	assert_string_equal(before.name, "write");
+	assert_false(symbols_before(symbols, 0x7f, &before));
+	symbols_free(symbols);
+}
+
+static void a_function_may_hold_others(void **unused)
+{
+	static const struct symbol all[] = { { "outer", 0x100, 0x200 }, { "inner", 0x120, 0x130 } };
+	struct symbols *symbols = made(all, COUNT_OF(all));
+
+	(void)unused;
+	assert_string_equal(name_at(symbols, 0x125), "inner");
+	assert_string_equal(name_at(symbols, 0x130), "outer");
+	assert_string_equal(name_at(symbols, 0x110), "outer");
+	symbols_free(symbols);
+}
+
+static void without_a_size_it_reaches_to_the_next(void **unused)
+{
+	static const struct symbol all[] = { { "one", 0x100, 0x100 }, { "two", 0x140, 0x140 } };
+	struct symbols *symbols = made(all, COUNT_OF(all));
+
+	(void)unused;
+	assert_string_equal(name_at(symbols, 0x13f), "one");
+	assert_string_equal(name_at(symbols, 0x140), "two");
+	assert_null(name_at(symbols, 0x141));
+	symbols_free(symbols);
+}
+
+static void nothing_is_found_in_nothing(void **unused)
+{
+	struct symbols *symbols = made(NULL, 0);
+
+	(void)unused;
+	assert_null(name_at(symbols, 0));
+	symbols_free(symbols);
+	symbols_free(NULL);
+}
+
+static void this_programs_functions_are_found(void **unused)
+{
+	struct err err = { 0 };
+	struct image *image = image_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "self",
+					 &err);
+	struct image_symbol mine;
+
+	(void)unused;
+	assert_non_null(image);
+	assert_true(image_symbol_named(image, "symbols_find", &mine));
+	struct symbols *symbols = symbols_of_image(image);
+	assert_non_null(symbols);
+	assert_string_equal(name_at(symbols, mine.value), "symbols_find");
+	assert_string_equal(name_at(symbols, mine.value + mine.size - 1), "symbols_find");
+	symbols_free(symbols);
+	image_close(image);
+}
+
+/* Either it has addresses, or it says why not. */
+static void the_kernel_has_names(void **unused)
+{
+	struct err err = { 0 };
+	struct symbols *symbols = symbols_of_kernel(&err);
+
+	(void)unused;
+	if (!symbols) {
+		assert_true(err.text[0]);
+		return;
+	}
+	assert_true(symbols->all.count > 1000);
+	for (u32 i = 1; i < symbols->all.count; i++)
+		assert_true(symbols->all.at[i - 1].start < symbols->all.at[i].start);
+	symbols_free(symbols);
+}
+
+static void names_are_as_their_authors_wrote_them(void **unused)
+{
+	static const struct {
+		const char *mangled, *plain; /* NULL: it is no such name */
+	} all[] = {
+		{ "_ZN3foo3barEv", "foo::bar" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backERKi",
+		  "std::vector<int, std::allocator<int> >::push_back" },
+		{ "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
+		{ "_RNvC7mycrate3foo", "mycrate::foo" },
+		{ "main", NULL },
+		{ "_start", NULL },
+		{ "_Z", NULL },
+		{ "", NULL },
+	};
+
+	(void)unused;
+	for (u32 i = 0; i < COUNT_OF(all); i++) {
+		char *plain = symbol_demangle(all[i].mangled);
+		if (all[i].plain)
+			assert_string_equal(plain, all[i].plain);
+		else
+			assert_null(plain);
+		free(plain);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_plainest_name_stands),
+		cmocka_unit_test(a_function_may_hold_others),
+		cmocka_unit_test(without_a_size_it_reaches_to_the_next),
+		cmocka_unit_test(nothing_is_found_in_nothing),
+		cmocka_unit_test(this_programs_functions_are_found),
+		cmocka_unit_test(the_kernel_has_names),
+		cmocka_unit_test(names_are_as_their_authors_wrote_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
