@@ -379,8 +379,8 @@ static bool run_function(struct reading *reading, const struct cie *cie, struct 
 	struct machine m = { .reading = reading, .cie = cie, .c = instructions, .row = &row };
 	u64 next;
 
-	row.begin = begin;
-	row.end = end;
+	row.begin = row.function_begin = begin;
+	row.end = row.function_end = end;
 	while (cursor_left(&m.c)) {
 		u8 op = cursor_u8(&m.c);
 		if (!place_instruction(&m, op, &next)) {
@@ -604,5 +604,33 @@ bool cfi_each_row(const struct image *image, enum cfi_source source, cfi_row_fn 
 				     .arg = arg,
 				     .summary = summary };
 	read_entries(reading);
+	return true;
+}
+
+struct search {
+	u64 address, begin, end;
+};
+
+static bool take_function(void *arg, const struct cfi_row *row)
+{
+	struct search *search = arg;
+
+	if (search->address < row->function_begin || search->address >= row->function_end)
+		return true;
+	search->begin = row->function_begin;
+	search->end = row->function_end;
+	return false;
+}
+
+bool cfi_function_at(const struct image *image, u64 address, u64 *begin, u64 *end)
+{
+	struct search search = { .address = address };
+	struct cfi_summary summary;
+
+	if (!cfi_each_row(image, CFI_EH_FRAME, take_function, &search, &summary, NULL) ||
+	    !search.end)
+		return false;
+	*begin = search.begin;
+	*end = search.end;
 	return true;
 }

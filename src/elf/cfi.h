@@ -39,6 +39,7 @@ struct cfi_rule {
 /* Of the instructions from begin to end, as linked. */
 struct cfi_row {
 	u64 begin, end;
+	u64 function_begin, function_end;
 	struct cfi_rule cfa; /* CFI_REGISTER_PLUS, CFI_IS_EXPRESSION or CFI_UNDEFINED */
 	struct cfi_rule registers[CFI_REGISTERS];
 	u8 return_register;
@@ -59,3 +60,5 @@ enum cfi_source { CFI_EH_FRAME, CFI_DEBUG_FRAME };
  * without it has none. False and err when it cannot be read or memory is out. */
 bool cfi_each_row(const struct image *image, enum cfi_source source, cfi_row_fn *fn, void *arg,
 		  struct cfi_summary *summary, struct err *err);
+/* The bounds of the function around an address, by .eh_frame: all rows are run through. */
+bool cfi_function_at(const struct image *image, u64 address, u64 *begin, u64 *end);

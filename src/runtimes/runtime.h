@@ -129,6 +129,14 @@ struct runtime {
 	 * when it is not this frame any more. */
 	bool (*locals)(const struct mem *mem, const void *state, const struct frame *frame,
 		       struct str *out);
+	/* For engines that see threads from inside the kernel, where X_thread_of() of step.h is the way back: the word
+	 * that a native thread keeps in storage of its own, and that leads to its thread of the VM, as it is now. 0: not
+	 * known. */
+	u64 (*own_word)(const struct mem *mem, const void *state, u64 thread);
+	/* For engines that see native frames: an address in the C function that runs managed ones, by way of such a frame; 0:
+	 * not known. NULL: `loop_symbols`, the first of which that is there. */
+	u64 (*loop_of)(const struct mem *mem, const void *state, const struct frame *frame);
+	const char *const *loop_symbols; /* ends with NULL */
 	/* Optional. Is the thread raising or handling an exception? A walker, too; any instant will do. */
 	bool (*raises)(const struct mem *mem, const void *state, u64 thread);
 	/* Optional: of a runtime whose programs have tasks. */

@@ -144,8 +144,8 @@ static void must(bool good, const char *what)
 
 static void kernel_open(struct kernel *kernel, const char *path, struct unwind_space *space)
 {
+	struct kernel_process process = { 0 };
 	struct bpf_map *map;
-	u32 number;
 	struct err err = { 0 };
 
 	kernel->object = bpf_object__open_file(path, NULL);
@@ -166,12 +166,11 @@ static void kernel_open(struct kernel *kernel, const char *path, struct unwind_s
 	must(map && bpf_map__set_value_size(map, TABLE_WORDS * 4) == 0, "tables");
 	must(bpf_object__load(kernel->object) == 0, "load");
 	kernel->program = bpf_object__find_program_by_name(kernel->object, "on_clock");
-	must(kernel_code_init(&kernel->code,
-			      bpf_object__find_map_fd_by_name(kernel->object, "processes"),
-			      bpf_object__find_map_fd_by_name(kernel->object, "spaces"),
-			      bpf_map__fd(map), TABLE_WORDS, &err) &&
-		     kernel_code_add(&kernel->code, space, &number, &err) &&
-		     kernel_code_watch(&kernel->code, space->target->pid, number, 0, &err),
+	kernel->code.processes_fd = bpf_object__find_map_fd_by_name(kernel->object, "processes");
+	kernel->code.spaces_fd = bpf_object__find_map_fd_by_name(kernel->object, "spaces");
+	must(kernel_code_init(&kernel->code, bpf_map__fd(map), TABLE_WORDS, &err) &&
+		     kernel_code_add(&kernel->code, space, &process.space, &err) &&
+		     kernel_code_watch(&kernel->code, space->target->pid, &process, &err),
 	     err.text);
 	kernel->ring = ring_buffer__new(bpf_object__find_map_fd_by_name(kernel->object, "records"),
 					on_record, kernel, NULL);

@@ -8,12 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-bool kernel_code_init(struct kernel_code *code, int processes_fd, int spaces_fd, int tables_fd,
-		      u32 room, struct err *err)
+bool kernel_code_init(struct kernel_code *code, int tables_fd, u32 room, struct err *err)
 {
-	*code = (struct kernel_code){ .processes_fd = processes_fd,
-				      .spaces_fd = spaces_fd,
-				      .room = room };
+	code->room = room;
 	void *words = mmap(NULL, (size_t)room * 4, PROT_READ | PROT_WRITE, MAP_SHARED, tables_fd,
 			   0);
 	if (words == MAP_FAILED)
@@ -90,11 +87,23 @@ void kernel_code_remove(struct kernel_code *code, u32 number)
 	bpf_map_delete_elem(code->spaces_fd, &number);
 }
 
-bool kernel_code_watch(struct kernel_code *code, u32 pid, u32 space, u32 execs, struct err *err)
+bool kernel_code_add_machine(struct kernel_code *code, const struct kernel_machine *machine,
+			     u32 *number, struct err *err)
 {
-	struct kernel_process process = { .space = space, .execs = execs };
+	*number = ++code->machine_count;
+	return bpf_map_update_elem(code->machines_fd, number, machine, BPF_ANY) == 0 ||
+	       err_sys(err, errno, "telling the kernel of a VM");
+}
 
-	return bpf_map_update_elem(code->processes_fd, &pid, &process, BPF_ANY) == 0 ||
+void kernel_code_remove_machine(struct kernel_code *code, u32 number)
+{
+	bpf_map_delete_elem(code->machines_fd, &number);
+}
+
+bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_process *process,
+		       struct err *err)
+{
+	return bpf_map_update_elem(code->processes_fd, &pid, process, BPF_ANY) == 0 ||
 	       err_sys(err, errno, "telling the kernel of process %u", pid);
 }
 

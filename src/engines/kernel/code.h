@@ -14,24 +14,28 @@ struct kernel_placed {
 };
 
 struct kernel_code {
-	int processes_fd, spaces_fd;
+	int processes_fd, spaces_fd, machines_fd;
 	u32 *words; /* the map of tables, mapped */
 	u32 room, used;
-	u32 space_count; /* that were made */
-	bool full;       /* a table or a range was left out */
+	u32 space_count, machine_count; /* that were made */
+	bool full;                      /* a table or a range was left out */
 	VEC(struct kernel_placed) placed;
 };
 
-/* `room`: how many words the map of tables has. */
-bool kernel_code_init(struct kernel_code *code, int processes_fd, int spaces_fd, int tables_fd,
-		      u32 room, struct err *err);
+/* The descriptors are set. `room`: how many words the map of tables has. */
+bool kernel_code_init(struct kernel_code *code, int tables_fd, u32 room, struct err *err);
 void kernel_code_fini(struct kernel_code *code);
 /* Tells the kernel what a space holds; `number` names it from then on. */
 bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *number,
 		     struct err *err);
 void kernel_code_remove(struct kernel_code *code, u32 number);
-/* A process is watched, with this space (0: not known yet), after so many execs. */
-bool kernel_code_watch(struct kernel_code *code, u32 pid, u32 space, u32 execs, struct err *err);
+/* The same of a VM. */
+bool kernel_code_add_machine(struct kernel_code *code, const struct kernel_machine *machine,
+			     u32 *number, struct err *err);
+void kernel_code_remove_machine(struct kernel_code *code, u32 number);
+/* A process is watched, and this is known of it. */
+bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_process *process,
+		       struct err *err);
 void kernel_code_ignore(struct kernel_code *code, u32 pid);
 /* How many words the tables of a space take. */
 u32 kernel_code_words(const struct unwind_space *space);

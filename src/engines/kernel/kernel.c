@@ -10,8 +10,8 @@
  * the first sample of it comes: this record holds registers and stack, and is walked on here. */
 #include "base/clock.h"
 #include "engines/engine.h"
+#include "engines/kernel/assemble.h"
 #include "engines/kernel/program.h"
-#include "engines/kernel/walk_on.h"
 #include "engines/kernel/watched.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@
 enum {
 	TABLE_WORDS_MIN = 1 << 21, /* 8 MiB: what children bring has to find room, too */
 	TABLE_WORDS_MAX = 1 << 26,
-	/* Frames that are kept of a walk in user space. */
-	FRAMES_MAX = KERNEL_NATIVE_MAX + KERNEL_KERNEL_MAX + 1,
+	/* Frames of a stack that are looked at for one that may live on. */
+	LIVE_DEPTH_MAX = 4096,
 };
 
 /* So often the ring is looked at, and a thread's samples get their weight. */
@@ -45,7 +45,8 @@ struct run {
 	u64 redraw_ns;
 	sample_fn *fn;
 	void *arg;
-	struct sample *sample; /* room for FRAMES_MAX */
+	struct assembly *assembly;
+	struct sample *sample; /* room for ASSEMBLED_MAX frames */
 };
 
 /* ---- processes ----------------------------------------------------------------------------- */
@@ -69,11 +70,14 @@ static bool add(struct run *run, struct watched *process)
 	return false;
 }
 
-static bool is_shared(const struct run *run, const struct watched *process)
+/* Does another process use the kernel's space (or machine), too? */
+static bool is_shared(const struct run *run, const struct watched *process, bool machine)
 {
 	for (u32 i = 0; i < run->processes.count; i++) {
 		const struct watched *other = run->processes.at[i];
-		if (other != process && other->space_number == process->space_number)
+		if (other != process &&
+		    (machine ? other->machine_number == process->machine_number :
+			       other->space_number == process->space_number))
 			return true;
 	}
 	return false;
@@ -81,9 +85,40 @@ static bool is_shared(const struct run *run, const struct watched *process)
 
 static void leave_space(struct run *run, struct watched *process)
 {
-	if (process->space_number && !is_shared(run, process))
+	if (process->space_number && !is_shared(run, process, false))
 		kernel_code_remove(&run->code, process->space_number);
 	process->space_number = 0;
+}
+
+static void leave_machine(struct run *run, struct watched *process)
+{
+	if (process->machine_number && !is_shared(run, process, true))
+		kernel_code_remove_machine(&run->code, process->machine_number);
+	process->machine_number = 0;
+}
+
+static bool tell_process(struct run *run, const struct watched *process, struct err *err)
+{
+	struct kernel_process told = { .space = process->space_number,
+				       .execs = process->execs,
+				       .machine = process->machine_number };
+
+	return kernel_code_watch(&run->code, process->pid, &told, err);
+}
+
+/* Looks for the VM that it may run. */
+static bool tell_machine(struct run *run, struct watched *process, struct err *err)
+{
+	struct kernel_machine told;
+	u32 number;
+
+	if (!watched_find_machine(process, run->quality.warning))
+		return true;
+	machine_tell(&process->machine, &told);
+	if (!kernel_code_add_machine(&run->code, &told, &number, err))
+		return false;
+	process->machine_number = number;
+	return tell_process(run, process, err);
 }
 
 /* Reads what it maps and tells the kernel. */
@@ -96,22 +131,60 @@ static bool tell(struct run *run, struct watched *process, struct err *err)
 		return false;
 	leave_space(run, process);
 	process->space_number = number;
-	return kernel_code_watch(&run->code, process->pid, number, process->execs, err);
+	process->ask_ns = process->wait_ns = 0;
+	return tell_process(run, process, err) && tell_machine(run, process, err);
 }
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-static const struct runtime *no_runtime(const struct sample_source *source, u16 kind,
-					const void **state)
-{
-	(void)source, (void)kind, (void)state;
-	return NULL;
-}
-
 struct kernel_source {
 	struct sample_source source; /* first */
 	const struct run *run;
+	const struct watched *process;
+	u64 vm_thread; /* 0: none */
 };
+
+static const struct runtime *runtime_of(const struct sample_source *source, u16 kind,
+					const void **state)
+{
+	const struct kernel_source *self = (const struct kernel_source *)source;
+	const struct attached *attached = attached_of_kind(&self->process->attached, kind);
+
+	*state = attached ? attached->state : NULL;
+	return attached ? attached->runtime : NULL;
+}
+
+static u64 generation_now(const struct sample_source *source)
+{
+	const struct kernel_source *self = (const struct kernel_source *)source;
+	const struct attached *attached = self->process->machine.attached;
+	struct walk walk = { 0 };
+
+	if (!self->vm_thread)
+		return self->process->space_number;
+	attached->runtime->begin(source->mem, attached->state, self->vm_thread, &walk);
+	return walk.generation;
+}
+
+static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
+{
+	const struct kernel_source *self = (const struct kernel_source *)source;
+	const struct attached *attached = self->process->machine.attached;
+	struct walk walk = { 0 };
+
+	if (!self->vm_thread)
+		return false;
+	enum step step = attached->runtime->begin(source->mem, attached->state, self->vm_thread,
+						  &walk);
+	for (u32 n = 0; step_goes_on(step) && n < LIVE_DEPTH_MAX; n++) {
+		struct frame now = { 0 };
+		step = attached->runtime->step(source->mem, attached->state, &walk, &now);
+		if (step == STEP_MORE && now.id == frame->id && now.owner == frame->owner &&
+		    now.at == frame->at)
+			return true;
+	}
+	return false;
+}
 
 static const struct image *image_of(const struct sample_source *source, u64 owner)
 {
@@ -121,17 +194,22 @@ static const struct image *image_of(const struct sample_source *source, u64 owne
 }
 
 static void hand_out(struct run *run, const struct watched *process,
-		     const struct watched_thread *thread, const struct sample *sample)
+		     const struct watched_thread *thread, u64 vm_thread,
+		     const struct sample *sample)
 {
 	struct kernel_source source = {
 		.source = { .target = process->target,
 			    .mem = &process->target->mem.mem,
 			    .incarnation = process->incarnation,
-			    .runtime_of = no_runtime,
+			    .runtime_of = runtime_of,
+			    .generation_now = generation_now,
+			    .frame_is_live = frame_is_live,
 			    .image_of = image_of,
 			    .thread_name = thread->comm,
 			    .thread_life = thread->life },
 		.run = run,
+		.process = process,
+		.vm_thread = process->machine_number ? vm_thread : 0,
 	};
 
 	run->fn(run->arg, sample, &source.source);
@@ -149,7 +227,7 @@ static void pay(struct run *run, const struct watched *process, struct watched_t
 				.kind = SAMPLE_SHARE };
 
 	if (thread->unpaid && owed)
-		hand_out(run, process, thread, &share);
+		hand_out(run, process, thread, 0, &share);
 	else
 		run->quality.cpu_unshared_ns += owed;
 	thread->unpaid = 0;
@@ -165,71 +243,10 @@ static bool is_wanted(const struct run *run, const struct watched_thread *thread
 	       (!options->thread_name || !strcmp(options->thread_name, thread->comm));
 }
 
-static void add_frame(struct sample *sample, struct frame frame)
-{
-	if (sample->depth < FRAMES_MAX)
-		sample->frames[sample->depth++] = frame;
-}
-
-/* Where an instruction stands: in which file, and at which address there. */
-static struct frame native_frame(struct watched *process, u64 pc, bool is_return, u64 sp)
-{
-	u64 place = pc - is_return;
-	const struct unwind_range *range = unwind_space_at(&process->space, place);
-	struct frame frame = { .id = place, .at = sp, .kind = FRAME_NATIVE };
-
-	if (range && range->file) {
-		frame.id = place - range->bias;
-		frame.owner = range->file->number;
-	}
-	return frame;
-}
-
-/* From where the kernel's walk met what it had not been told of. */
-static enum unwind_step walk_on(struct run *run, struct watched *process,
-				const struct kernel_rest *rest, size_t bytes)
-{
-	struct walk_on on;
-	enum unwind_step step = UNWIND_MORE;
-
-	walk_on_begin(&on, rest, bytes);
-	/* the first frame is among the record's */
-	while (run->sample->depth < FRAMES_MAX) {
-		step = unwind_space_step(&process->space, &on.mem, &on.walk);
-		if (step != UNWIND_MORE)
-			break;
-		add_frame(run->sample,
-			  native_frame(process, on.walk.pc, on.walk.is_return, on.walk.sp));
-	}
-	return step;
-}
-
-static void add_native(struct run *run, struct watched *process, const struct kernel_record *record,
-		       size_t size)
-{
-	const struct kernel_frame *frames = (const struct kernel_frame *)(record + 1);
-	const struct kernel_head *head = &record->head;
-	size_t before = sizeof *record + head->native_count * sizeof *frames;
-	enum unwind_step end = (enum unwind_step)head->end;
-
-	if (size < before)
-		return;
-	for (u32 i = 0; i < head->native_count; i++)
-		add_frame(run->sample, native_frame(process, frames[i].pc & ~KERNEL_IS_RETURN,
-						    frames[i].pc & KERNEL_IS_RETURN, frames[i].sp));
-	if (head->has_rest && size > before + sizeof(struct unwind_walk))
-		end = walk_on(run, process,
-			      (const struct kernel_rest *)(frames + head->native_count),
-			      size - before);
-	if (end == UNWIND_DONE)
-		return;
-	add_frame(run->sample, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
-	run->sample->flags |= SAMPLE_TRUNCATED;
-}
-
 static void count_sample(struct run *run, const struct sample *sample)
 {
 	run->quality.samples++;
+	run->quality.leftover += sample->leftover;
 	run->quality.truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
 	run->quality.complete += !(sample->flags & ~(u32)SAMPLE_UNPAID);
 }
@@ -248,6 +265,8 @@ static void on_sample(struct run *run, const struct kernel_record *record, size_
 	}
 	if (head->has_rest && head->time_ns > process->maps_ns && !tell(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
+	if (process->may_have_one && !process->machine_number && !tell_machine(run, process, &err))
+		log_debug(1, "process %u: %s", process->pid, err.text);
 	memcpy(thread->comm, head->comm, sizeof thread->comm);
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;
@@ -257,21 +276,18 @@ static void on_sample(struct run *run, const struct kernel_record *record, size_
 		return;
 	}
 	*sample = (struct sample){ .time_ns = head->time_ns,
-				   .generation = process->space_number,
 				   .pid = head->pid,
 				   .tid = head->tid,
 				   .cpu = head->cpu,
 				   .kind = SAMPLE_CPU,
 				   .flags = SAMPLE_UNPAID };
-	for (u32 i = 0; i < head->kernel_count && i < KERNEL_KERNEL_MAX; i++)
-		add_frame(sample, (struct frame){ .id = record->kernel[i], .kind = FRAME_KERNEL });
-	add_native(run, process, record, size);
+	assemble(run->assembly, process, record, size, sample);
 	count_sample(run, sample);
 	if (!thread->paid_at_ns) {
 		thread->paid_at_ns = head->time_ns;
 		run->quality.threads++;
 	}
-	hand_out(run, process, thread, sample);
+	hand_out(run, process, thread, head->vm_thread, sample);
 	thread->unpaid++;
 	if (head->time_ns > thread->paid_at_ns + PAY_NS)
 		pay(run, process, thread, head->time_ns);
@@ -297,6 +313,7 @@ static void on_exec(struct run *run, const struct kernel_head *head)
 	for (u32 i = 0; i < process->threads.count; i++)
 		pay(run, process, &process->threads.at[i], head->time_ns);
 	leave_space(run, process);
+	leave_machine(run, process);
 	watched_exec(process, ++run->incarnations);
 	if (!tell(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
@@ -347,6 +364,7 @@ static void drop_ended(struct run *run)
 			continue;
 		}
 		leave_space(run, process);
+		leave_machine(run, process);
 		watched_free(process);
 		run->processes.at[i] = run->processes.at[--run->processes.count];
 	}
@@ -421,6 +439,7 @@ static void kernel_close(struct run *run)
 		watched_free(run->processes.at[i]);
 	vec_free(&run->processes);
 	unwind_files_free(&run->files);
+	assembly_free(run->assembly);
 	free(run->sample);
 	free(run);
 }
@@ -445,8 +464,11 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 {
 	struct run *run = calloc(1, sizeof *run);
 
-	if (!run || !(run->sample = malloc(sizeof *run->sample +
-					   FRAMES_MAX * sizeof run->sample->frames[0]))) {
+	if (!run || !(run->assembly = assembly_new()) ||
+	    !(run->sample = malloc(sizeof *run->sample +
+				   ASSEMBLED_MAX * sizeof run->sample->frames[0]))) {
+		if (run)
+			assembly_free(run->assembly);
 		free(run);
 		err_no_memory(err);
 		return NULL;
@@ -484,9 +506,12 @@ static bool start(struct run *run, struct target *target, struct err *err)
 						  .table_words = room_for(process),
 						  .children = run->options.children,
 						  .seed = rng_u64(&run->rng) };
-	if (!kernel_program_open(program, &options, on_record, run, err) ||
-	    !kernel_code_init(&run->code, program->processes_fd, program->spaces_fd,
-			      program->tables_fd, options.table_words, err) ||
+	if (!kernel_program_open(program, &options, on_record, run, err))
+		return false;
+	run->code = (struct kernel_code){ .processes_fd = program->processes_fd,
+					  .spaces_fd = program->spaces_fd,
+					  .machines_fd = program->machines_fd };
+	if (!kernel_code_init(&run->code, program->tables_fd, options.table_words, err) ||
 	    !tell(run, process, err))
 		return false;
 	watched_begin(process);

@@ -2,7 +2,7 @@
  * prof.bpf.c - an interrupt becomes a record: the kernel's frames and the native ones.
  *
  * One program a kind of event, all thin; the walk is one bpf_loop() over native_one(), so that the verifier looks at one frame
- * however many there may be.  What is written where it is read again lives in a map and not on the stack: there the verifier
+ * however many there may be, and one more for each runtime.  What is written where it is read again lives in a map and not on the stack: there the verifier
  * would follow its value through every turn. */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -18,6 +18,9 @@ const volatile u32 pid_level = 0;
 const volatile bool follow_children = true;
 #define UNWIND_WORD(words, index) ((words)[(index)&table_mask])
 
+#include "runtimes/python/step.h"
+#include "runtimes/ruby/step.h"
+#include "runtimes/toy/step.h"
 #include "unwind/search.h"
 #include "unwind/step.h"
 
@@ -41,7 +44,11 @@ typedef struct {
 struct signal_struct {
 	atomic_t live; /* threads */
 } OF_THE_KERNEL;
+struct thread_struct {
+	unsigned long fsbase; /* x86-64: what a thread's storage hangs on */
+} OF_THE_KERNEL;
 struct task_struct {
+	struct thread_struct thread;
 	struct sched_entity se;
 	int tgid;
 	struct signal_struct *signal;
@@ -49,12 +56,21 @@ struct task_struct {
 	struct pid *thread_pid;
 } OF_THE_KERNEL;
 
+enum {
+	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
+	MANAGED_WORDS = sizeof(struct frame) / 8,
+	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_MANAGED_MAX * MANAGED_WORDS,
+};
+
 struct room {
 	struct unwind_walk walk;
+	struct walk managed;
 	struct pt_regs regs;
+	u32 used; /* of the words */
+	u32 zero;
 	/* what is sent, from here on: */
 	struct kernel_record record;
-	struct kernel_frame native[KERNEL_NATIVE_MAX]; /* the rest is right behind the last one */
+	u64 words[WORDS]; /* frames; the rest is right behind the last one */
 	struct kernel_rest rest;
 };
 
@@ -81,6 +97,14 @@ struct {
 	__type(value, struct kernel_space);
 } spaces SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_MACHINES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct kernel_machine);
+} machines SEC(".maps");
+
 /* Its size is set before it is loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -104,7 +128,8 @@ struct {
 
 struct drive {
 	struct room *room;
-	const struct kernel_space *space; /* NULL: not known yet */
+	const struct kernel_space *space;     /* NULL: not known yet */
+	const struct kernel_machine *machine; /* NULL: none */
 	const u32 *words;
 };
 
@@ -191,17 +216,98 @@ static __always_inline enum unwind_step native_step(const struct drive *drive)
 static long native_one(u64 index, struct drive *drive)
 {
 	struct room *room = drive->room;
-	u32 count = room->record.head.native_count;
+	struct kernel_head *head = &room->record.head;
+	u32 used = room->used;
 
 	(void)index;
-	if (count >= KERNEL_NATIVE_MAX)
+	if (used > WORDS - NATIVE_WORDS)
 		return 1;
-	room->native[count].pc = room->walk.pc | (room->walk.is_return ? KERNEL_IS_RETURN : 0);
-	room->native[count].sp = room->walk.sp;
-	room->record.head.native_count = count + 1;
+	struct kernel_frame *frame = (struct kernel_frame *)&room->words[used];
+	frame->pc = room->walk.pc | (room->walk.is_return ? KERNEL_IS_RETURN : 0);
+	frame->sp = room->walk.sp;
+	room->used = used + NATIVE_WORDS;
+	head->native_count++;
 	enum unwind_step step = native_step(drive);
-	room->record.head.end = step;
+	head->end = step;
 	return step != UNWIND_MORE;
+}
+
+/* ---- managed frames ------------------------------------------------------------------------ */
+
+/* One loop a runtime, over its own step. */
+#define WALKER(runtime)                                                                            \
+	static long runtime##_one(u64 index, struct drive *drive)                                  \
+	{                                                                                          \
+		struct room *room = drive->room;                                                   \
+		struct kernel_head *head = &room->record.head;                                     \
+		struct mem mem = { 0 };                                                            \
+		u32 used = room->used;                                                             \
+                                                                                                   \
+		(void)index;                                                                       \
+		if (used > WORDS - MANAGED_WORDS || head->managed_count >= KERNEL_MANAGED_MAX)     \
+			return 1;                                                                  \
+		struct frame *frame = (struct frame *)&room->words[used];                          \
+		enum step step = runtime##_step(                                                   \
+			&mem, (const struct runtime##_state *)drive->machine->state,               \
+			&room->managed, frame);                                                    \
+		head->managed_end = step;                                                          \
+		if (!step_goes_on(step))                                                           \
+			return 1;                                                                  \
+		if (step == STEP_HIDDEN)                                                           \
+			return 0;                                                                  \
+		if (step == STEP_TORN)                                                             \
+			frame->id = MARK_UNREADABLE;                                               \
+		frame->kind = step == STEP_TORN ? FRAME_MARK : head->managed_kind;                 \
+		head->managed_count++;                                                             \
+		room->used = used + MANAGED_WORDS;                                                 \
+		return 0;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	static __always_inline void walk_##runtime(struct drive *drive, u64 word)                  \
+	{                                                                                          \
+		struct kernel_head *head = &drive->room->record.head;                              \
+		const struct runtime##_state *state =                                              \
+			(const struct runtime##_state *)drive->machine->state;                     \
+		struct mem mem = { 0 };                                                            \
+		u64 thread;                                                                        \
+                                                                                                   \
+		if (!runtime##_thread_of(&mem, state, word, &thread))                              \
+			return;                                                                    \
+		head->vm_thread = thread;                                                          \
+		head->managed_end = runtime##_begin(&mem, state, thread, &drive->room->managed);   \
+		if (head->managed_end == STEP_MORE)                                                \
+			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \
+		head->generation = drive->room->managed.generation;                                \
+		head->managed_flags = drive->room->managed.flags;                                  \
+	}
+
+WALKER(toy)
+WALKER(ruby)
+WALKER(python)
+
+/* Their places in runtimes/list.h. */
+enum {
+#define R(runtime) PLACE_##runtime,
+#include "runtimes/list.h"
+#undef R
+};
+
+static __always_inline void walk_managed(struct drive *drive, struct task_struct *task)
+{
+	struct kernel_head *head = &drive->room->record.head;
+	u64 word = 0, at = task->thread.fsbase + (s64)drive->machine->own_word;
+
+	if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0 || !word)
+		return;
+	head->managed_kind = drive->machine->kind;
+	switch (head->managed_kind) {
+#define R(runtime)                            \
+	case FRAME_MANAGED + PLACE_##runtime: \
+		walk_##runtime(drive, word);  \
+		break;
+#include "runtimes/list.h"
+#undef R
+	}
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */
@@ -248,12 +354,12 @@ static long copy_page(u64 index, struct copying *copying)
 static __always_inline u64 add_rest(struct drive *drive)
 {
 	struct room *room = drive->room;
-	u32 count = room->record.head.native_count;
+	u32 used = room->used;
 
 	bpf_loop(UNWIND_REGISTERS, fetch_one, drive, 0);
-	if (count > KERNEL_NATIVE_MAX)
+	if (used > WORDS)
 		return 0;
-	struct kernel_rest *rest = (struct kernel_rest *)&room->native[count];
+	struct kernel_rest *rest = (struct kernel_rest *)&room->words[used];
 	rest->walk = room->walk;
 	struct copying copying = { .rest = rest };
 	bpf_loop(KERNEL_STACK_PAGES, copy_page, &copying, 0);
@@ -297,18 +403,19 @@ static __always_inline void begin_head(struct kernel_head *head, struct task_str
 	head->native_count = 0;
 	head->has_rest = false;
 	head->kernel_count = 0;
+	head->vm_thread = head->generation = 0;
+	head->managed_count = head->managed_end = head->managed_flags = head->managed_kind = 0;
 	bpf_get_current_comm(head->comm, sizeof head->comm);
 }
 
 static __always_inline void send_sample(struct drive *drive)
 {
 	struct room *room = drive->room;
-	u64 size = sizeof room->record +
-		   (u64)room->record.head.native_count * sizeof(struct kernel_frame);
+	u64 size = sizeof room->record + 8 * (u64)room->used;
 
 	if (room->record.head.has_rest)
 		size += add_rest(drive);
-	if (size > sizeof room->record + sizeof room->native + sizeof room->rest)
+	if (size > sizeof room->record + sizeof room->words + sizeof room->rest)
 		return;
 	count(KERNEL_COUNT_SAMPLES);
 	/* what is not known has to be read while it is there */
@@ -340,11 +447,15 @@ int on_clock(struct bpf_perf_event_data *context)
 	kernel_frames(context, &room->record);
 	begin_walk(&room->walk, &room->regs);
 	struct drive drive = { .room = room, .words = words };
-	u32 space = process->space;
+	u32 space = process->space, machine = process->machine;
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
-	bpf_loop(KERNEL_NATIVE_MAX + 1, native_one, &drive, 0);
+	drive.machine = bpf_map_lookup_elem(&machines, &machine);
+	room->used = 0;
+	bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
+	if (drive.machine)
+		walk_managed(&drive, task);
 	send_sample(&drive);
-	return 0;
+	return 1; /* and the event's own sample, if it has a ring */
 }
 
 /* ---- lives --------------------------------------------------------------------------------- */
@@ -390,7 +501,7 @@ int on_exec(u64 *context)
 
 	if (!process)
 		return 0;
-	process->space = 0;
+	process->space = process->machine = 0;
 	process->execs++;
 	send_life(task, pid, 0, process->execs, KERNEL_EXEC);
 	return 0;

@@ -217,6 +217,7 @@ bool kernel_program_open(struct kernel_program *program,
 		return false;
 	program->processes_fd = map_fd(program->object, "processes");
 	program->spaces_fd = map_fd(program->object, "spaces");
+	program->machines_fd = map_fd(program->object, "machines");
 	program->tables_fd = map_fd(program->object, "tables");
 	program->counts_fd = map_fd(program->object, "counts");
 	program->ring = ring_buffer__new(map_fd(program->object, "records"), on_record, program,

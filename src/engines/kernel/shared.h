@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
  * shared.h - what the BPF programs and the engine that loads them tell each other.
  *
- *	processes   pid -> its space, and how many execs made it what it is
+ *	processes   pid -> its space, its machine, and how many execs made it what it is
  *	spaces      where code lies, and the table of each run of addresses: of a process and its forks
+ *	machines    a VM: which runtime, its state, and where each thread keeps the word that leads to its own
  *	tables      the words of all tables (unwind/rule.h), one behind the other
  *	records     a ring: one record an interrupt
  *	counts      of each CPU: what happened there
  *
- *	record = head | native frames | [rest]       rest = walk | bytes of the stack
+ *	record = head | kernel's frames | native frames | managed frames | [rest]       rest = walk | bytes of the stack
  *
  * The rest is there when the walk met code that nobody has told the kernel of: who reads the record goes on from there.
  *
  * Layouts are pinned: both sides are compiled by themselves. */
 #pragma once
 #include "base/types.h"
+#include "sample/frame.h"
 #include "unwind/step.h"
 
 enum {
+	KERNEL_MACHINES_MAX = 1024,
 	KERNEL_RANGES_MAX = 512, /* runs of code a process; a power of two */
 	KERNEL_NATIVE_MAX = 1024,
-	KERNEL_KERNEL_MAX = 64, /* the kernel's own frames */
+	KERNEL_MANAGED_MAX = 4096,
+	KERNEL_HIDDEN_MAX = 1024, /* steps beside those that give a frame */
+	KERNEL_STATE_MAX = 1024,  /* of a runtime: RUNTIME_STATE_MAX */
+	KERNEL_KERNEL_MAX = 64,   /* the kernel's own frames */
 	KERNEL_PROCESSES_MAX = 8192,
 	KERNEL_STACK_PAGES = 5, /* of a stack that are copied; the first one in part */
 	KERNEL_STACK_BYTES = KERNEL_STACK_PAGES * 4096,
@@ -44,8 +50,17 @@ struct kernel_space {
 };
 
 struct kernel_process {
-	u32 space; /* a key of `spaces`; 0: where its code lies is not known yet */
-	u32 execs; /* that were seen of it */
+	u32 space;   /* a key of `spaces`; 0: where its code lies is not known yet */
+	u32 execs;   /* that were seen of it */
+	u32 machine; /* a key of `machines`; 0: none is known */
+	u32 zero;
+};
+
+struct kernel_machine {
+	u32 kind;     /* of its frames: FRAME_MANAGED + the runtime's place in runtimes/list.h */
+	s32 own_word; /* from the thread pointer: of the word that leads to the thread of the VM */
+	u64 zero;
+	u8 state[KERNEL_STATE_MAX];
 };
 
 /* In a native frame's pc: it is a return address, so its call is in front of it. */
@@ -81,6 +96,13 @@ struct kernel_head {
 	u32 native_count; /* so many struct kernel_frame follow */
 	u16 has_rest;     /* it follows these, and its stack is as long as the record allows */
 	u16 kernel_count; /* of `kernel` */
+	/* the managed ones: */
+	u64 vm_thread;  /* 0: it runs none */
+	u64 generation; /* see struct walk */
+	u16 managed_count;
+	u16 managed_end;   /* enum step */
+	u16 managed_flags; /* enum walk_flags */
+	u16 managed_kind;
 	char comm[16];
 };
 
@@ -99,5 +121,5 @@ enum kernel_count {
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct kernel_range) == 32, "crosses the kernel boundary");
-_Static_assert(sizeof(struct kernel_head) == 64, "crosses the kernel boundary");
+_Static_assert(sizeof(struct kernel_head) == 88, "crosses the kernel boundary");
 #endif

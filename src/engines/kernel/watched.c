@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOG_DOMAIN LOG_kernel
+#include "base/log.h"
+
 struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
 			    struct unwind_files *files)
 {
@@ -42,9 +45,14 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 	child->execs = parent->execs;
 	child->space_number = parent->space_number;
 	child->maps_ns = parent->maps_ns;
-	bool good = copy_ranges(&child->space, &parent->space) &&
+	child->machine = parent->machine;
+	child->machine_number = parent->machine_number;
+	child->may_have_one = parent->may_have_one;
+	bool good = attached_copy(&child->attached, &parent->attached) &&
+		    copy_ranges(&child->space, &parent->space) &&
 		    (target_open(&child->own, pid, &err) ||
 		     target_of_fork(&child->own, parent->target, pid, time_ns));
+	child->machine.attached = child->attached.count ? child->attached.at[0] : NULL;
 	if (good)
 		return child;
 	watched_free(child);
@@ -54,6 +62,7 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 void watched_free(struct watched *process)
 {
 	unwind_space_free(&process->space);
+	attached_free(&process->attached);
 	if (process->target == &process->own)
 		target_close(&process->own);
 	vec_free(&process->threads);
@@ -64,8 +73,10 @@ void watched_exec(struct watched *process, u64 incarnation)
 {
 	process->incarnation = incarnation;
 	process->execs++;
-	process->space_number = 0;
-	process->maps_ns = 0;
+	process->space_number = process->machine_number = 0;
+	process->maps_ns = process->ask_ns = process->wait_ns = 0;
+	process->may_have_one = false;
+	attached_free(&process->attached);
 	unwind_space_clear(&process->space);
 	process->space.is_filled = true; /* with nothing */
 }
@@ -91,6 +102,35 @@ bool watched_read_maps(struct watched *process, struct err *err)
 		return false;
 	process->maps_ns = now;
 	return unwind_space_fill(&process->space) || err_no_memory(err);
+}
+
+/* ---- its VM -------------------------------------------------------------------------------- */
+
+static const u64 WAIT_LEAST_NS = 10 * NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
+
+bool watched_find_machine(struct watched *process, char warning[200])
+{
+	u64 now = clock_now_ns();
+	struct attach_report report;
+	struct err err = { 0 };
+
+	if (process->machine_number || now < process->ask_ns)
+		return false;
+	process->wait_ns = process->wait_ns ? process->wait_ns * 2 : WAIT_LEAST_NS;
+	if (process->wait_ns > WAIT_MOST_NS)
+		process->wait_ns = WAIT_MOST_NS;
+	process->ask_ns = now + process->wait_ns;
+	attached_find(&process->attached, process->target, &report);
+	process->may_have_one = report.is_starting || process->attached.count;
+	if (report.warning[0])
+		memcpy(warning, report.warning, sizeof report.warning);
+	if (!process->attached.count)
+		return false;
+	bool found = machine_find(&process->machine, process->attached.at[0], &process->space,
+				  &err);
+	if (!found)
+		log_debug(1, "%s", err.text);
+	return found;
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */

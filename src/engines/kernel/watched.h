@@ -5,6 +5,7 @@
  * looked.  An exec starts over. */
 #pragma once
 #include "engines/kernel/code.h"
+#include "engines/kernel/machine.h"
 
 struct watched_thread {
 	u32 tid;
@@ -26,7 +27,13 @@ struct watched {
 	u32 space_number; /* the kernel's; 0: none */
 	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
 	bool has_ended;
-	u32 lives;                          /* of threads */
+	/* what it runs; the machine is that of the first */
+	attached_list attached;
+	struct machine machine;
+	u32 machine_number;  /* the kernel's; 0: none */
+	bool may_have_one;   /* a VM that has not started, or none of whose threads is known */
+	u64 ask_ns, wait_ns; /* when to look again, and how long it was waited */
+	u32 lives;           /* of threads */
 	VEC(struct watched_thread) threads; /* by tid */
 };
 
@@ -41,6 +48,8 @@ void watched_free(struct watched *process);
 void watched_exec(struct watched *process, u64 incarnation);
 /* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
 bool watched_read_maps(struct watched *process, struct err *err);
+/* Which VM does it run? True: one was found, and is in `machine`. */
+bool watched_find_machine(struct watched *process, char warning[200]);
 /* The thread, made when it is new; NULL: out of memory. */
 struct watched_thread *watched_thread(struct watched *process, u32 tid);
 /* Its number is free again. */

@@ -69,13 +69,10 @@ static const struct runtime *runtime_of(const struct sample_source *source, u16 
 					const void **state)
 {
 	const struct reader_process *process = ((const struct source *)source)->process;
+	const struct attached *attached = attached_of_kind(&process->attached, kind);
 
-	for (u32 i = 0; i < process->attached.count; i++)
-		if (process->attached.at[i]->kind == kind) {
-			*state = process->attached.at[i]->state;
-			return process->attached.at[i]->runtime;
-		}
-	return NULL;
+	*state = attached ? attached->state : NULL;
+	return attached ? attached->runtime : NULL;
 }
 
 static u64 generation_now(const struct sample_source *source)

@@ -410,82 +410,18 @@ bool process_rebind(struct reader_process *process, struct reader_thread *thread
 
 /* ---- runtimes ---------------------------------------------------------------------------- */
 
-static bool seen_before(const struct maps *maps, u32 index)
+static void attach_images(struct reader_process *process, struct attach_report *report)
 {
-	const struct mapping *mapping = &maps->all.at[index];
-
-	for (u32 i = 0; i < index; i++)
-		if (maps->all.at[i].executable && maps->all.at[i].inode == mapping->inode &&
-		    maps->all.at[i].device == mapping->device)
-			return true;
-	return false;
-}
-
-static bool attach_runtime(struct reader_process *process, u32 index, const struct image *image,
-			   bool is_program, struct err *err)
-{
-	struct attached *attached = calloc(1, sizeof *attached);
-
-	if (!attached)
-		return err_no_memory(err);
-	*err = (struct err){ 0 };
-	attached->runtime = runtimes[index];
-	attached->kind = (u16)(FRAME_MANAGED + index);
-	attached->is_program = is_program;
-	if (!attached->runtime->attach(process->target, image, attached->state, err) ||
-	    !vec_push(&process->attached, attached)) {
-		free(attached);
-		return false;
-	}
-	if (err->text[0])
-		snprintf(process->warning, sizeof process->warning, "%.190s", err->text);
-	process->threads_changed = true;
-	return true;
-}
-
-static bool has_runtime(const struct reader_process *process, const struct runtime *runtime)
-{
-	for (u32 i = 0; i < process->attached.count; i++)
-		if (process->attached.at[i]->runtime == runtime)
-			return true;
-	return false;
-}
-
-static void attach_image(struct reader_process *process, const struct mapping *mapping,
-			 struct err *first_err)
-{
-	struct err err = { 0 };
-	struct image *image = target_open_image(process->target, mapping, &err);
-
-	if (!image)
-		return; /* not an ELF file, or gone: nothing of ours */
-	bool is_program = target_is_exe(process->target, mapping);
-	for (u32 r = 0; r < runtime_count; r++) {
-		if (has_runtime(process, runtimes[r]) ||
-		    attach_runtime(process, r, image, is_program, &err))
-			continue;
-		process->starting |= err.code == ERR_NOT_READY;
-		if (err.code != ERR_NOT_MINE && first_err->code == ERR_NONE)
-			*first_err = err;
-		log_debug(2, "%s: %s: %s", image_name(image), runtimes[r]->name, err.text);
-	}
-	image_close(image);
-}
-
-static void attach_images(struct reader_process *process, struct err *first)
-{
-	const struct maps *maps = &process->target->maps;
-
-	for (u32 i = 0; i < maps->all.count; i++) {
-		const struct mapping *mapping = &maps->all.at[i];
-		if (mapping->executable && mapping->inode && !seen_before(maps, i))
-			attach_image(process, mapping, first);
-	}
+	attached_find(&process->attached, process->target, report);
+	process->starting |= report->is_starting;
+	process->threads_changed |= report->is_new;
+	if (report->warning[0])
+		memcpy(process->warning, report->warning, sizeof process->warning);
 }
 
 void process_attach_more(struct reader_process *process, u64 now_ns)
 {
-	struct err first = { 0 };
+	struct attach_report report;
 
 	if (now_ns < process->images_ns || process->attached.count == runtime_count)
 		return;
@@ -495,9 +431,9 @@ void process_attach_more(struct reader_process *process, u64 now_ns)
 	u64 images = target_images(process->target);
 	if (images == process->images)
 		return;
-	attach_images(process, &first);
+	attach_images(process, &report);
 	/* one that is loaded and has not started is asked again */
-	process->images = first.code == ERR_NOT_READY ? 0 : images;
+	process->images = report.first.code == ERR_NOT_READY ? 0 : images;
 }
 
 bool process_can(const struct reader_process *process, runtime_has_fn *has, const char *option,
@@ -514,31 +450,24 @@ bool process_can(const struct reader_process *process, runtime_has_fn *has, cons
 bool process_attach(struct reader_process *process, struct err *err)
 {
 	struct target *target = process->target;
-	struct err first = { 0 };
+	struct attach_report report;
 
 	process->starting = false;
 	if (!target_read_maps(target, err))
 		return false;
-	attach_images(process, &first);
+	attach_images(process, &report);
 	process->images = target_images(target);
 	process->images_ns = clock_now_ns() + IMAGES_NS;
 	if (process->attached.count)
 		return true;
-	if (first.code != ERR_NONE) {
+	if (report.first.code != ERR_NONE) {
 		if (err)
-			*err = first;
+			*err = report.first;
 		return false;
 	}
 	return err_set(err, ERR_NOT_MINE,
 		       "process %u (%s) runs %s, which holds no runtime that sonde knows",
 		       target->pid, target->comm, target->exe);
-}
-
-static void attached_clear(struct reader_process *process)
-{
-	for (u32 i = 0; i < process->attached.count; i++)
-		free(process->attached.at[i]);
-	vec_clear(&process->attached);
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -552,14 +481,9 @@ struct reader_process *process_fork(const struct reader_process *parent, u32 pid
 	process->pid = pid;
 	process->program = parent->program;
 	process->born_here = true;
-	for (u32 i = 0; i < parent->attached.count; i++) {
-		struct attached *copy = malloc(sizeof *copy);
-		if (!copy || !vec_push(&process->attached, copy)) {
-			free(copy);
-			process_free(process);
-			return NULL;
-		}
-		*copy = *parent->attached.at[i];
+	if (!attached_copy(&process->attached, &parent->attached)) {
+		process_free(process);
+		return NULL;
 	}
 	process->starting = parent->starting;
 	process->images = parent->images;
@@ -579,7 +503,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 {
 	u32 pid = process->pid;
 
-	attached_clear(process);
+	attached_free(&process->attached);
 	threads_clear(process);
 	tasks_clear(&process->tasks);
 	process->incarnation = process->program = incarnation;
@@ -599,9 +523,8 @@ void process_free(struct reader_process *process)
 {
 	threads_clear(process);
 	tasks_clear(&process->tasks);
-	attached_clear(process);
+	attached_free(&process->attached);
 	vec_free(&process->threads);
-	vec_free(&process->attached);
 	vec_free(&process->departed);
 	if (process->target == &process->owned)
 		target_close(&process->owned);

@@ -11,15 +11,8 @@
 #include "engines/reader/pause.h"
 #include "engines/reader/tasks.h"
 #include "mem/plan.h"
-#include "runtimes/runtime.h"
+#include "runtimes/attached.h"
 #include "target/target.h"
-
-struct attached {
-	const struct runtime *runtime;
-	u16 kind;        /* of its frames */
-	bool is_program; /* its image is the program itself, and not a library */
-	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
-};
 
 /* What a second VM of the process has on a native thread: Ruby that calls Python, or Python that calls Ruby. */
 struct second_stack {
@@ -95,7 +88,7 @@ struct reader_process {
 	u64 exec_ns;    /* when it was exec'd under our eyes */
 	u64 attach_ns, attach_wait_ns;
 	u64 images, images_ns; /* which are mapped, and when that is looked at again */
-	VEC(struct attached *) attached;
+	attached_list attached;
 	VEC(struct reader_thread *) threads;
 	struct reader_tasks tasks; /* --async */
 	u32 rotation;              /* next idle thread to probe */

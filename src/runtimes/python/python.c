@@ -207,6 +207,16 @@ static bool is_lock(const void *state_, u64 address)
 	return state->runtime && address - state->runtime < RUNTIME_GIL_BYTES;
 }
 
+static u64 own_word(const struct mem *mem, const void *state, u64 thread)
+{
+	(void)mem, (void)state;
+	return thread;
+}
+
+/* From 3.6 on the second only calls the first. */
+static const char *const loop_symbols[] = { "_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx",
+					    NULL };
+
 extern const struct runtime python_runtime;
 const struct runtime python_runtime = {
 	.name = "python",
@@ -221,5 +231,7 @@ const struct runtime python_runtime = {
 	.locals = python_add_locals,
 	.raises = raises,
 	.tasks = &python_runtime_tasks,
+	.own_word = own_word,
+	.loop_symbols = loop_symbols,
 	.describe = python_describe,
 };

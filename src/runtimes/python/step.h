@@ -220,6 +220,15 @@ PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_s
 	}
 }
 
+/* A native thread's own word is its thread state. */
+PYTHON_WALKER bool python_thread_of(const struct mem *mem, const struct python_state *state,
+				    u64 word, u64 *thread)
+{
+	(void)mem, (void)state;
+	*thread = word;
+	return python_address_ok(word);
+}
+
 PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_state *state,
 				     u64 thread, struct walk *walk)
 {

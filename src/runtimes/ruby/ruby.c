@@ -135,6 +135,30 @@ static enum step step(const struct mem *mem, const void *state, struct walk *wal
 	return ruby_step(mem, state, walk, out);
 }
 
+static u64 own_word(const struct mem *mem, const void *state_, u64 thread)
+{
+	const struct ruby_state *state = state_;
+	struct ruby_thread_words words;
+
+	return ruby_read_thread(mem, state, thread, &words) ?
+		       ruby_thread_word(&words, state->at.thread_ec) :
+		       0;
+}
+
+/* Instructions are addresses of the code that does them (OPT_DIRECT_THREADED_CODE), and that is in vm_exec_core(). */
+static u64 loop_of(const struct mem *mem, const void *state, const struct frame *frame)
+{
+	struct ruby_body body;
+	u64 at, first;
+
+	(void)state;
+	if ((frame->flags & FRAME_C) || !mem_peek(mem, frame->id + RUBY_ISEQ_BODY, &at, 8) ||
+	    !ruby_address_ok(at) || !mem_peek(mem, at + RUBY_BODY_TYPE, &body, sizeof body) ||
+	    !body.size || !ruby_address_ok(body.encoded) || !mem_peek(mem, body.encoded, &first, 8))
+		return 0;
+	return first;
+}
+
 extern const struct runtime ruby_runtime;
 const struct runtime ruby_runtime = {
 	.name = "ruby",
@@ -145,5 +169,7 @@ const struct runtime ruby_runtime = {
 	.begin = begin,
 	.step = step,
 	.name_frame = ruby_name_frame,
+	.own_word = own_word,
+	.loop_of = loop_of,
 	.describe = ruby_describe,
 };

@@ -233,6 +233,14 @@ RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *st
 	walk->generation = count * 4 + ((flags & 0x40) ? 2 : (flags & 3) == 1 ? 1 : 3);
 }
 
+/* A native thread's own word (ruby_current_ec) is the execution context of the fiber that runs. */
+RUBY_WALKER bool ruby_thread_of(const struct mem *mem, const struct ruby_state *state, u64 word,
+				u64 *thread)
+{
+	return ruby_address_ok(word) && mem_peek(mem, word + state->at.ec_thread_ptr, thread, 8) &&
+	       ruby_address_ok(*thread);
+}
+
 RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state *state, u64 thread,
 				 struct walk *walk)
 {

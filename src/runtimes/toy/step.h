@@ -29,6 +29,15 @@ static inline enum step toy_next_thread(const struct mem *mem, const struct toy_
 	return STEP_MORE;
 }
 
+/* A native thread's own word is its thread. */
+static inline bool toy_thread_of(const struct mem *mem, const struct toy_state *state, u64 word,
+				 u64 *thread)
+{
+	(void)mem, (void)state;
+	*thread = word;
+	return true;
+}
+
 /* What is read here is the head: it says where the stack is, and where it has to end. */
 static inline enum step toy_begin(const struct mem *mem, const struct toy_state *state, u64 thread,
 				  struct walk *walk)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * assemble.h - a record becomes a sample: kernel, native and managed frames in one list, leaf first. */
+#pragma once
+#include "engines/kernel/watched.h"
+#include "sample/sample.h"
+
+enum {
+	ASSEMBLED_MAX = KERNEL_KERNEL_MAX + KERNEL_NATIVE_MAX + KERNEL_MANAGED_MAX + 4,
+};
+
+struct assembly; /* opaque scratch, for one record at a time */
+
+struct assembly *assembly_new(void);
+void assembly_free(struct assembly *assembly);
+/* Fills frames, flags, generation and leftover of `out`, which has room for ASSEMBLED_MAX frames. A record that is
+ * shorter than it says gives what there is. */
+void assemble(struct assembly *assembly, struct watched *process,
+	      const struct kernel_record *record, size_t size, struct sample *out);

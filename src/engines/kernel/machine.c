@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * machine.c - see machine.h.
+ *
+ *	            static TLS            struct pthread
+ *	... | ruby_current_ec ... | tp: header ... keys[] ... |
+ *	             own_word < 0                  own_word > 0
+ *
+ * A pthread_t is the thread pointer (glibc, musl).  A variable in static TLS is in front of it, a value under a
+ * pthread key behind it (glibc keeps the first 32 there).  Of several places that hold the word, one behind stands: Python
+ * clears the variable when it gives up the GIL, and not the key. */
+#include "engines/kernel/machine.h"
+
+#include "elf/cfi.h"
+#include "elf/image.h"
+
+#include <string.h>
+
+enum {
+	WINDOW_FRONT = 16 << 10,
+	WINDOW_BEHIND = 4 << 10,
+	WINDOW_WORDS = (WINDOW_FRONT + WINDOW_BEHIND) / 8,
+	PIECE = 512, /* read at once: what is mapped ends somewhere */
+	THREADS_ASKED = 64,
+	FRAMES_ASKED = 256,
+};
+
+_Static_assert((int)KERNEL_STATE_MAX == (int)RUNTIME_STATE_MAX, "a state is copied whole");
+
+/* ---- the word ------------------------------------------------------------------------------ */
+
+/* Marks, of the places around a thread pointer, those that hold the word. How many do. */
+static u32 look_around(const struct mem *mem, u64 pointer, u64 word, bool at[WINDOW_WORDS])
+{
+	u64 begin = (pointer & ~7ull) - WINDOW_FRONT, piece[PIECE / 8];
+	u32 found = 0;
+
+	memset(at, 0, WINDOW_WORDS);
+	for (u32 i = 0; i < WINDOW_WORDS; i += COUNT_OF(piece)) {
+		if (!mem_peek(mem, begin + i * 8ull, piece, sizeof piece))
+			continue;
+		for (u32 j = 0; j < COUNT_OF(piece); j++) {
+			at[i + j] = piece[j] == word;
+			found += piece[j] == word;
+		}
+	}
+	return found;
+}
+
+/* Behind the pointer rather than in front, and near to it. */
+static s32 choose(const bool at[WINDOW_WORDS])
+{
+	u32 middle = WINDOW_FRONT / 8;
+
+	for (u32 i = middle; i < WINDOW_WORDS; i++)
+		if (at[i])
+			return (s32)(i - middle) * 8;
+	for (u32 i = middle; i-- > 0;)
+		if (at[i])
+			return -(s32)(middle - i) * 8;
+	return 0;
+}
+
+/* The places at which all known threads have their words; one that is just starting or ending may have none. */
+static bool find_own_word(struct machine *machine, const struct mem *mem)
+{
+	const struct runtime *runtime = machine->attached->runtime;
+	const void *state = machine->attached->state;
+	bool all[WINDOW_WORDS] = { false }, one[WINDOW_WORDS];
+	u64 where = 0;
+	u32 agreed = 0;
+
+	for (u32 n = 0; n < THREADS_ASKED; n++) {
+		struct vm_thread thread = { 0 };
+		if (runtime->next_thread(mem, state, &where, &thread) != STEP_MORE)
+			break;
+		u64 word = thread.native ? runtime->own_word(mem, state, thread.thread) : 0;
+		if (!word || !look_around(mem, thread.native, word, one))
+			continue;
+		u32 left = 0;
+		for (u32 i = 0; i < WINDOW_WORDS; i++) {
+			one[i] = one[i] && (!agreed || all[i]);
+			left += one[i];
+		}
+		if (left) {
+			memcpy(all, one, sizeof all);
+			agreed++;
+		}
+	}
+	machine->own_word = choose(all);
+	return agreed;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static void add_loop(struct machine *machine, struct unwind_space *space, u64 address)
+{
+	const struct unwind_range *range = unwind_space_at(space, address);
+	struct machine_loop *loop = &machine->loops[machine->loop_count];
+
+	if (!range || !range->file || machine->loop_count == MACHINE_LOOPS_MAX ||
+	    !cfi_function_at(range->file->image, address - range->bias, &loop->begin, &loop->end))
+		return;
+	loop->begin += range->bias;
+	loop->end += range->bias;
+	machine->loop_count++;
+}
+
+/* By way of a frame of any thread. */
+static u64 loop_by_frame(const struct attached *attached, const struct mem *mem)
+{
+	const struct runtime *runtime = attached->runtime;
+	const void *state = attached->state;
+	u64 where = 0, address = 0;
+
+	for (u32 n = 0; n < THREADS_ASKED && !address; n++) {
+		struct vm_thread thread = { 0 };
+		struct walk walk = { 0 };
+		struct frame frame = { 0 };
+		if (runtime->next_thread(mem, state, &where, &thread) != STEP_MORE)
+			break;
+		enum step step = runtime->begin(mem, state, thread.thread, &walk);
+		for (u32 i = 0; step_goes_on(step) && !address && i < FRAMES_ASKED; i++) {
+			step = runtime->step(mem, state, &walk, &frame);
+			if (step == STEP_MORE)
+				address = runtime->loop_of(mem, state, &frame);
+		}
+	}
+	return address;
+}
+
+static u64 loop_by_symbol(const struct attached *attached, struct unwind_space *space)
+{
+	struct image_symbol symbol;
+
+	for (const char *const *name = attached->runtime->loop_symbols; name && *name; name++)
+		for (u32 i = 0; i < space->ranges.count; i++) {
+			const struct unwind_range *range = &space->ranges.at[i];
+			if (range->file && image_symbol_named(range->file->image, *name, &symbol))
+				return symbol.value + range->bias;
+		}
+	return 0;
+}
+
+bool machine_is_loop(const struct machine *machine, u64 place)
+{
+	for (u32 i = 0; i < machine->loop_count; i++)
+		if (place >= machine->loops[i].begin && place < machine->loops[i].end)
+			return true;
+	return false;
+}
+
+/* ---- both ---------------------------------------------------------------------------------- */
+
+bool machine_find(struct machine *machine, const struct attached *attached,
+		  struct unwind_space *space, struct err *err)
+{
+	const struct mem *mem = &space->target->mem.mem;
+	const struct runtime *runtime = attached->runtime;
+
+	*machine = (struct machine){ .attached = attached };
+	if (!runtime->own_word || !find_own_word(machine, mem))
+		return err_set(err, ERR_NOT_READY,
+			       "process %u: no thread of %s has a word of its own that leads to it",
+			       space->target->pid, runtime->name);
+	u64 loop = runtime->loop_of ? loop_by_frame(attached, mem) :
+				      loop_by_symbol(attached, space);
+	if (loop)
+		add_loop(machine, space, loop);
+	return machine->loop_count ||
+	       err_set(err, ERR_NOT_READY, "process %u: which function runs %s was not found",
+		       space->target->pid, runtime->name);
+}
+
+void machine_tell(const struct machine *machine, struct kernel_machine *out)
+{
+	*out = (struct kernel_machine){ .kind = machine->attached->kind,
+					.own_word = machine->own_word };
+	memcpy(out->state, machine->attached->state, sizeof out->state);
+}

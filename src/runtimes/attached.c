@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * attached.c - see attached.h. */
+#include "runtimes/attached.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "elf/image.h"
+#include "target/target.h"
+
+#define LOG_DOMAIN LOG_target
+#include "base/log.h"
+
+static bool seen_before(const struct maps *maps, u32 index)
+{
+	const struct mapping *mapping = &maps->all.at[index];
+
+	for (u32 i = 0; i < index; i++)
+		if (maps->all.at[i].executable && maps->all.at[i].inode == mapping->inode &&
+		    maps->all.at[i].device == mapping->device)
+			return true;
+	return false;
+}
+
+static bool has_runtime(const attached_list *list, const struct runtime *runtime)
+{
+	for (u32 i = 0; i < list->count; i++)
+		if (list->at[i]->runtime == runtime)
+			return true;
+	return false;
+}
+
+static bool attach(attached_list *list, u32 index, const struct target *target,
+		   const struct image *image, bool is_program, struct err *err)
+{
+	struct attached *attached = calloc(1, sizeof *attached);
+
+	if (!attached)
+		return err_no_memory(err);
+	*err = (struct err){ 0 };
+	attached->runtime = runtimes[index];
+	attached->kind = (u16)(FRAME_MANAGED + index);
+	attached->is_program = is_program;
+	if (attached->runtime->attach(target, image, attached->state, err) &&
+	    vec_push(list, attached))
+		return true;
+	free(attached);
+	return false;
+}
+
+static void find_in(attached_list *list, const struct target *target, const struct mapping *mapping,
+		    struct attach_report *report)
+{
+	struct err err = { 0 };
+	struct image *image = target_open_image(target, mapping, &err);
+
+	if (!image)
+		return; /* not an ELF file, or gone: nothing of ours */
+	bool is_program = target_is_exe(target, mapping);
+	for (u32 r = 0; r < runtime_count; r++) {
+		if (has_runtime(list, runtimes[r]))
+			continue;
+		if (attach(list, r, target, image, is_program, &err)) {
+			report->is_new = true;
+			if (err.text[0])
+				snprintf(report->warning, sizeof report->warning, "%.190s",
+					 err.text);
+			continue;
+		}
+		report->is_starting |= err.code == ERR_NOT_READY;
+		if (err.code != ERR_NOT_MINE && report->first.code == ERR_NONE)
+			report->first = err;
+		log_debug(2, "%s: %s: %s", image_name(image), runtimes[r]->name, err.text);
+	}
+	image_close(image);
+}
+
+void attached_find(attached_list *list, const struct target *target, struct attach_report *report)
+{
+	const struct maps *maps = &target->maps;
+
+	*report = (struct attach_report){ 0 };
+	for (u32 i = 0; i < maps->all.count; i++) {
+		const struct mapping *mapping = &maps->all.at[i];
+		if (mapping->executable && mapping->inode && !seen_before(maps, i))
+			find_in(list, target, mapping, report);
+	}
+}
+
+bool attached_copy(attached_list *to, const attached_list *from)
+{
+	for (u32 i = 0; i < from->count; i++) {
+		struct attached *copy = malloc(sizeof *copy);
+		if (!copy || !vec_push(to, copy)) {
+			free(copy);
+			return false;
+		}
+		*copy = *from->at[i];
+	}
+	return true;
+}
+
+const struct attached *attached_of_kind(const attached_list *list, u16 kind)
+{
+	for (u32 i = 0; i < list->count; i++)
+		if (list->at[i]->kind == kind)
+			return list->at[i];
+	return NULL;
+}
+
+void attached_free(attached_list *list)
+{
+	for (u32 i = 0; i < list->count; i++)
+		free(list->at[i]);
+	vec_free(list);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * attached.h - which runtimes a process holds, each with its state.
+ *
+ * The states are plain data with addresses of the target: a forked child, which has the same memory at the same addresses,
+ * begins with a copy. */
+#pragma once
+#include "base/vec.h"
+#include "runtimes/runtime.h"
+
+struct attached {
+	const struct runtime *runtime;
+	u16 kind;        /* of its frames */
+	bool is_program; /* its image is the program itself, and not a library */
+	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
+};
+
+typedef VEC(struct attached *) attached_list;
+
+struct attach_report {
+	struct err
+		first; /* of the images that may be ours: why one could not be attached to; ERR_NONE: none was */
+	bool is_starting;  /* a VM is there, and has not started yet */
+	bool is_new;       /* one was attached */
+	char warning[200]; /* e.g. an unknown patch level */
+};
+
+/* Looks at every image that the target maps to be run, for those runtimes that are not attached yet. */
+void attached_find(attached_list *list, const struct target *target, struct attach_report *report);
+/* Appends copies. False when out of memory. */
+bool attached_copy(attached_list *to, const attached_list *from);
+/* Of the frames of a kind; NULL: none. */
+const struct attached *attached_of_kind(const attached_list *list, u16 kind);
+void attached_free(attached_list *list);
