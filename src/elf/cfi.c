@@ -606,31 +606,3 @@ bool cfi_each_row(const struct image *image, enum cfi_source source, cfi_row_fn 
 	read_entries(reading);
 	return true;
 }
-
-struct search {
-	u64 address, begin, end;
-};
-
-static bool take_function(void *arg, const struct cfi_row *row)
-{
-	struct search *search = arg;
-
-	if (search->address < row->function_begin || search->address >= row->function_end)
-		return true;
-	search->begin = row->function_begin;
-	search->end = row->function_end;
-	return false;
-}
-
-bool cfi_function_at(const struct image *image, u64 address, u64 *begin, u64 *end)
-{
-	struct search search = { .address = address };
-	struct cfi_summary summary;
-
-	if (!cfi_each_row(image, CFI_EH_FRAME, take_function, &search, &summary, NULL) ||
-	    !search.end)
-		return false;
-	*begin = search.begin;
-	*end = search.end;
-	return true;
-}

@@ -60,5 +60,3 @@ enum cfi_source { CFI_EH_FRAME, CFI_DEBUG_FRAME };
  * without it has none. False and err when it cannot be read or memory is out. */
 bool cfi_each_row(const struct image *image, enum cfi_source source, cfi_row_fn *fn, void *arg,
 		  struct cfi_summary *summary, struct err *err);
-/* The bounds of the function around an address, by .eh_frame: all rows are run through. */
-bool cfi_function_at(const struct image *image, u64 address, u64 *begin, u64 *end);

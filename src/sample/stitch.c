@@ -29,46 +29,55 @@ static void put_segment(struct stitching *s)
 	}
 }
 
-static void put_rest(struct stitching *s)
+static void put_segments(struct stitching *s, u32 count)
 {
-	while (s->taken < s->in->managed_count)
-		put(s, &s->in->managed[s->taken++]);
+	u32 before = s->taken;
+
+	while (count--)
+		put_segment(s);
+	s->result.leftover += s->taken - before;
 }
 
-/* Of the outermost loop: native_count if there is none. */
-static u32 last_loop(const struct stitch *in)
+static u32 count_loops(const struct stitch *in)
 {
-	u32 last = in->native_count;
+	u32 count = 0;
 
 	for (u32 i = 0; i < in->native_count; i++)
-		if (in->native[i].flags & FRAME_LOOP)
-			last = i;
-	return last;
+		count += (in->native[i].flags & FRAME_LOOP) != 0;
+	return count;
+}
+
+static u32 count_segments(const struct stitch *in)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < in->managed_count; i++)
+		count += (in->managed[i].flags & FRAME_ENTRY) || i + 1 == in->managed_count;
+	return count;
 }
 
 struct stitched stitch(const struct stitch *in, struct frame *out, u32 room)
 {
 	struct stitching s = { .in = in, .out = out, .room = room };
-	u32 last = last_loop(in);
+	u32 loops = count_loops(in), segments = count_segments(in), idle = 0;
 
+	if (in->is_whole && segments > loops)
+		put_segments(&s, segments - loops);
+	else if (in->is_whole)
+		idle = loops - segments;
 	for (u32 i = 0; i < in->native_count; i++) {
 		const struct frame *frame = &in->native[i];
 		if (!(frame->flags & FRAME_LOOP)) {
 			put(&s, frame);
-		} else if (s.taken == in->managed_count) {
+		} else if (idle || s.taken == in->managed_count) {
 			put(&s, frame);
 			s.result.missing++;
+			idle -= idle > 0;
 		} else {
 			put_segment(&s);
 		}
-		/* what is left belongs nowhere: beside the outermost loop it does the least harm */
-		if (i == last && in->is_whole) {
-			s.result.leftover = in->managed_count - s.taken;
-			put_rest(&s);
-		}
 	}
-	if (in->is_whole)
-		s.result.leftover += in->managed_count - s.taken;
-	put_rest(&s);
+	while (s.taken < in->managed_count)
+		put(&s, &in->managed[s.taken++]);
 	return s.result;
 }

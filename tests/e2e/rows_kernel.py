@@ -4,9 +4,11 @@ from collections import Counter
 
 import folded
 import stats
+from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
 from rows import Figure, at_least, at_most, exactly, holds, row
+from rows_python import KINDS, impossible
 from rows_threads import window
-from rows_truth import periodic_error
+from rows_truth import is_beside, periodic_error, tight_grammar
 from target import CpuSeries, process_cpu_ns, start
 
 KERNEL = ("-e", "kernel")
@@ -103,3 +105,40 @@ def children(run):
             named[symbols(stack)[-1:] != ["[unknown]"]] += stack.count
         yield at_least(f"{how}: samples whose leaf has a name", 100 * named[True] / named.total(), 99, " %")
         yield holds(f"{how}: truncated", True, recording.quality["truncated"], "printed")
+
+
+def is_whole(stack):
+    return symbols(stack)[0] in ("_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone", "__clone")
+
+
+def managed(stacks):
+    """The frames of the VM alone."""
+    return [stack._replace(frames=tuple(frame for frame in stack.frames if not frame.is_native)) for stack in stacks]
+
+
+def stitched(run, what, program, args, grammar_of):
+    """Every stack of a program that does nothing but call: by its own grammar, from the first native function on."""
+    samples = run.count(200_000, 3_000)
+    with start(run.interpreter, program, *args) as target:
+        grammar = grammar_of(target.facts)
+        recording = run.sonde.record(target.pid, rate=4_999, seconds=samples / 4_999, threads=True, more=KERNEL)
+    stacks = [stack for stack in recording.stacks if not is_beside(stack, target.pid) and stack.tid == target.pid]
+    verdict = Verdict(grammar, managed(stacks))
+    for kind in (IMPOSSIBLE, CALLER_LINE, UNNAMED):
+        yield impossible(what, verdict, kind)
+    yield at_least(f"{what}: complete", verdict.share(COMPLETE), 99.9, " %")
+    whole = sum(stack.count for stack in stacks if is_whole(stack))
+    yield at_least(f"{what}: from the first function on", 100 * whole / verdict.total, 99.5, " %")
+    yield holds(f"{what}: frames without a place", True, f"{recording.quality['leftover']} of {verdict.total}", "printed")
+
+
+@row("kernel-ruby", "Ruby in a tight loop: 0 impossible stacks, >= 99.5 % from the first native function on")
+def ruby(run):
+    yield from stitched(run, "tight", "torn.rb", ("tight",), tight_grammar)
+
+
+@row("kernel-python", "Python in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on",
+     language="python")
+def python(run):
+    for kind in KINDS:
+        yield from stitched(run, kind, "torn.py", (kind,), lambda facts: Grammar(facts["root"], facts["legal"]))

@@ -20,12 +20,16 @@ def is_beside(stack, pid):
     return timer or any(folded.method(frame.label) == "ready" for frame in stack.frames)
 
 
+def tight_grammar(facts):
+    grammar = Grammar(facts["root"], facts["legal"])
+    grammar.allow_leaf(tuple((folded.method(label), line) for label, line in facts["root"]), "stop?")
+    return grammar
+
+
 def tight(run, pause, samples, rate=TIGHT_HZ):
     """A recording of the tight loop in samples, and its judge's verdict."""
     with start(run.interpreter, "torn.rb", "tight") as target:
-        grammar = Grammar(target.facts["root"], target.facts["legal"])
-        root = tuple((folded.method(label), line) for label, line in target.facts["root"])
-        grammar.allow_leaf(root, "stop?")
+        grammar = tight_grammar(target.facts)
         recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause, threads=True)
     judged = [stack for stack in recording.stacks if not is_beside(stack, target.pid)]
     return recording, Verdict(grammar, judged)

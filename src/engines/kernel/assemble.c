@@ -27,6 +27,14 @@ void assembly_free(struct assembly *assembly)
 
 /* ---- native -------------------------------------------------------------------------------- */
 
+/* Is what the next frame calls a loop, or its shell? */
+static bool is_in_loop(const struct assembly *assembly)
+{
+	u32 count = assembly->native_count;
+
+	return count && (assembly->native[count - 1].flags & FRAME_LOOP);
+}
+
 /* Where an instruction stands: in which file, and at which address there. */
 static void add_native(struct assembly *assembly, struct watched *process, u64 pc, bool is_return,
 		       u64 sp)
@@ -41,8 +49,12 @@ static void add_native(struct assembly *assembly, struct watched *process, u64 p
 		frame.id = place - range->bias;
 		frame.owner = range->file->number;
 	}
-	if (process->machine_number && machine_is_loop(&process->machine, place))
-		frame.flags = FRAME_LOOP;
+	if (process->machine_number) {
+		enum machine_part part = machine_part_at(&process->machine, place);
+		if (part == MACHINE_SHELL && is_in_loop(assembly))
+			return;
+		frame.flags = part ? FRAME_LOOP : 0;
+	}
 	assembly->native[assembly->native_count++] = frame;
 }
 
@@ -160,7 +172,7 @@ void assemble(struct assembly *assembly, struct watched *process,
 	} else {
 		end = UNWIND_NO_MEMORY;
 	}
-	put_stitched(assembly, end == UNWIND_DONE, out);
+	put_stitched(assembly, end == UNWIND_DONE && whole, out);
 	if (end != UNWIND_DONE)
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
 	if (end != UNWIND_DONE || !whole)

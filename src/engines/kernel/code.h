@@ -14,7 +14,7 @@ struct kernel_placed {
 };
 
 struct kernel_code {
-	int processes_fd, spaces_fd, machines_fd;
+	int processes_fd, spaces_fd, machines_fd, riders_fd;
 	u32 *words; /* the map of tables, mapped */
 	u32 room, used;
 	u32 space_count, machine_count; /* that were made */
@@ -33,6 +33,8 @@ void kernel_code_remove(struct kernel_code *code, u32 number);
 bool kernel_code_add_machine(struct kernel_code *code, const struct kernel_machine *machine,
 			     u32 *number, struct err *err);
 void kernel_code_remove_machine(struct kernel_code *code, u32 number);
+/* A thread's thread of the VM. */
+void kernel_code_add_rider(struct kernel_code *code, u32 pid, u32 tid, u64 thread);
 /* A process is watched, and this is known of it. */
 bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_process *process,
 		       struct err *err);

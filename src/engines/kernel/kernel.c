@@ -32,6 +32,8 @@ enum {
 
 /* So often the ring is looked at, and a thread's samples get their weight. */
 static const u64 POLL_NS = 20 * NS_PER_MS, PAY_NS = NS_PER_S;
+/* And how often a VM is asked for its threads. */
+static const u64 RIDERS_NS = 10 * NS_PER_MS;
 
 struct run {
 	struct engine_options options;
@@ -106,6 +108,30 @@ static bool tell_process(struct run *run, const struct watched *process, struct 
 	return kernel_code_watch(&run->code, process->pid, &told, err);
 }
 
+struct telling {
+	struct run *run;
+	u32 pid;
+};
+
+static void tell_rider(void *arg, u32 tid, u64 thread)
+{
+	const struct telling *telling = arg;
+
+	kernel_code_add_rider(&telling->run->code, telling->pid, tid, thread);
+}
+
+/* Where threads have no word that leads to the VM's: now and then, for new ones. */
+static void tell_riders(struct run *run, struct watched *process)
+{
+	struct telling telling = { .run = run, .pid = process->pid };
+	u64 now = clock_now_ns();
+
+	if (process->machine.own_word || now < process->ask_ns)
+		return;
+	process->ask_ns = now + RIDERS_NS;
+	machine_riders(&process->machine, process->target, tell_rider, &telling);
+}
+
 /* Looks for the VM that it may run. */
 static bool tell_machine(struct run *run, struct watched *process, struct err *err)
 {
@@ -118,6 +144,8 @@ static bool tell_machine(struct run *run, struct watched *process, struct err *e
 	if (!kernel_code_add_machine(&run->code, &told, &number, err))
 		return false;
 	process->machine_number = number;
+	process->ask_ns = 0;
+	tell_riders(run, process);
 	return tell_process(run, process, err);
 }
 
@@ -267,6 +295,8 @@ static void on_sample(struct run *run, const struct kernel_record *record, size_
 		log_debug(1, "process %u: %s", process->pid, err.text);
 	if (process->may_have_one && !process->machine_number && !tell_machine(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
+	if (process->machine_number && !head->vm_thread)
+		tell_riders(run, process);
 	memcpy(thread->comm, head->comm, sizeof thread->comm);
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;
@@ -510,7 +540,8 @@ static bool start(struct run *run, struct target *target, struct err *err)
 		return false;
 	run->code = (struct kernel_code){ .processes_fd = program->processes_fd,
 					  .spaces_fd = program->spaces_fd,
-					  .machines_fd = program->machines_fd };
+					  .machines_fd = program->machines_fd,
+					  .riders_fd = program->riders_fd };
 	if (!kernel_code_init(&run->code, program->tables_fd, options.table_words, err) ||
 	    !tell(run, process, err))
 		return false;

@@ -10,8 +10,8 @@
  * clears the variable when it gives up the GIL, and not the key. */
 #include "engines/kernel/machine.h"
 
-#include "elf/cfi.h"
 #include "elf/image.h"
+#include "unwind/functions.h"
 
 #include <string.h>
 
@@ -21,7 +21,10 @@ enum {
 	WINDOW_WORDS = (WINDOW_FRONT + WINDOW_BEHIND) / 8,
 	PIECE = 512, /* read at once: what is mapped ends somewhere */
 	THREADS_ASKED = 64,
+	THREADS_MOST = 1 << 16,
 	FRAMES_ASKED = 256,
+	PARTS_MAX = 2,
+	SHELLS_MAX = 2,
 };
 
 _Static_assert((int)KERNEL_STATE_MAX == (int)RUNTIME_STATE_MAX, "a state is copied whole");
@@ -61,7 +64,7 @@ static s32 choose(const bool at[WINDOW_WORDS])
 }
 
 /* The places at which all known threads have their words; one that is just starting or ending may have none. */
-static bool find_own_word(struct machine *machine, const struct mem *mem)
+static void find_own_word(struct machine *machine, const struct mem *mem)
 {
 	const struct runtime *runtime = machine->attached->runtime;
 	const void *state = machine->attached->state;
@@ -87,22 +90,74 @@ static bool find_own_word(struct machine *machine, const struct mem *mem)
 		}
 	}
 	machine->own_word = choose(all);
-	return agreed;
+}
+
+/* By the VM's own list, for those that keep no word (Python 2.7). */
+void machine_riders(const struct machine *machine, const struct target *target,
+		    machine_rider_fn *fn, void *arg)
+{
+	const struct runtime *runtime = machine->attached->runtime;
+	target_threads threads = { 0 };
+	u64 where = 0;
+
+	if (target->nested && !target_read_threads(target, &threads, NULL))
+		return;
+	for (u32 n = 0; n < THREADS_MOST; n++) {
+		struct vm_thread thread = { 0 };
+		if (runtime->next_thread(&target->mem.mem, machine->attached->state, &where,
+					 &thread) != STEP_MORE)
+			break;
+		u32 tid = target->nested ? 0 : thread.tid;
+		for (u32 i = 0; i < threads.count && !tid; i++)
+			if (threads.at[i].inner_tid == thread.tid)
+				tid = threads.at[i].tid;
+		if (thread.tid && tid)
+			fn(arg, tid, thread.thread);
+	}
+	vec_free(&threads);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
+static void add_part(struct machine *machine, const struct unwind_function *function, u64 bias,
+		     enum machine_part part)
+{
+	if (machine->loop_count < MACHINE_LOOPS_MAX)
+		machine->loops[machine->loop_count++] =
+			(struct machine_loop){ function->begin + bias, function->end + bias, part };
+}
+
+/* The function around it, and its cold parts. */
+static void add_whole(struct machine *machine, const struct unwind_functions *functions,
+		      const struct unwind_function *function, u64 bias, enum machine_part part)
+{
+	struct unwind_function parts[PARTS_MAX];
+	u32 count = unwind_function_parts(functions, function, parts, PARTS_MAX);
+
+	add_part(machine, function, bias, part);
+	for (u32 i = 0; i < count && i < PARTS_MAX; i++)
+		add_part(machine, &parts[i], bias, part);
+}
+
+/* Who has many callers has no shell: it is one itself, or does its own work first. */
 static void add_loop(struct machine *machine, struct unwind_space *space, u64 address)
 {
 	const struct unwind_range *range = unwind_space_at(space, address);
-	struct machine_loop *loop = &machine->loops[machine->loop_count];
+	struct unwind_functions functions = { 0 };
+	struct unwind_function shells[SHELLS_MAX];
 
-	if (!range || !range->file || machine->loop_count == MACHINE_LOOPS_MAX ||
-	    !cfi_function_at(range->file->image, address - range->bias, &loop->begin, &loop->end))
+	if (!range || !range->file || !unwind_functions_read(&functions, range->file->image)) {
+		unwind_functions_free(&functions);
 		return;
-	loop->begin += range->bias;
-	loop->end += range->bias;
-	machine->loop_count++;
+	}
+	const struct unwind_function *loop = unwind_function_at(&functions, address - range->bias);
+	if (loop) {
+		add_whole(machine, &functions, loop, range->bias, MACHINE_LOOP);
+		u32 count = unwind_function_callers(&functions, loop, shells, SHELLS_MAX);
+		for (u32 i = 0; count <= SHELLS_MAX && i < count; i++)
+			add_whole(machine, &functions, &shells[i], range->bias, MACHINE_SHELL);
+	}
+	unwind_functions_free(&functions);
 }
 
 /* By way of a frame of any thread. */
@@ -141,12 +196,12 @@ static u64 loop_by_symbol(const struct attached *attached, struct unwind_space *
 	return 0;
 }
 
-bool machine_is_loop(const struct machine *machine, u64 place)
+enum machine_part machine_part_at(const struct machine *machine, u64 place)
 {
 	for (u32 i = 0; i < machine->loop_count; i++)
 		if (place >= machine->loops[i].begin && place < machine->loops[i].end)
-			return true;
-	return false;
+			return machine->loops[i].part;
+	return MACHINE_NONE;
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */
@@ -158,10 +213,8 @@ bool machine_find(struct machine *machine, const struct attached *attached,
 	const struct runtime *runtime = attached->runtime;
 
 	*machine = (struct machine){ .attached = attached };
-	if (!runtime->own_word || !find_own_word(machine, mem))
-		return err_set(err, ERR_NOT_READY,
-			       "process %u: no thread of %s has a word of its own that leads to it",
-			       space->target->pid, runtime->name);
+	if (runtime->own_word)
+		find_own_word(machine, mem);
 	u64 loop = runtime->loop_of ? loop_by_frame(attached, mem) :
 				      loop_by_symbol(attached, space);
 	if (loop)

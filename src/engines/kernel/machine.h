@@ -3,27 +3,36 @@
  * runs managed frames.
  *
  * Both are found in the running process, in stripped ones too: the words of known threads are looked for around their
- * thread pointers, and the loop by what the runtime knows of it. */
+ * thread pointers, and the loop by what the runtime knows of it, with its cold parts.  A loop may have a shell: a function
+ * that does nothing but run it (rb_vm_exec around vm_exec_core). A frame that is pushed belongs to both. */
 #pragma once
 #include "engines/kernel/shared.h"
 #include "runtimes/attached.h"
 #include "unwind/space.h"
 
-enum { MACHINE_LOOPS_MAX = 4 };
+enum { MACHINE_LOOPS_MAX = 8 };
+
+enum machine_part { MACHINE_NONE, MACHINE_LOOP, MACHINE_SHELL };
 
 struct machine_loop {
 	u64 begin, end;
+	enum machine_part part;
 };
 
 struct machine {
 	const struct attached *attached;
-	s32 own_word; /* from the thread pointer */
+	s32 own_word; /* from the thread pointer; 0: there is none, and machine_riders() has to tell */
 	u32 loop_count;
 	struct machine_loop loops[MACHINE_LOOPS_MAX];
 };
 
-/* False: no thread of it is known to have a word of its own (yet), and err says so. */
+/* Calls for each thread of the VM that is on a native thread; `tid` as this side sees it. */
+typedef void machine_rider_fn(void *arg, u32 tid, u64 thread);
+void machine_riders(const struct machine *machine, const struct target *target,
+		    machine_rider_fn *fn, void *arg);
+
+/* False: the VM is not far enough yet, and err says so. */
 bool machine_find(struct machine *machine, const struct attached *attached,
 		  struct unwind_space *space, struct err *err);
-bool machine_is_loop(const struct machine *machine, u64 place);
+enum machine_part machine_part_at(const struct machine *machine, u64 place);
 void machine_tell(const struct machine *machine, struct kernel_machine *out);

@@ -57,6 +57,7 @@ struct task_struct {
 } OF_THE_KERNEL;
 
 enum {
+	STACK_STEP_MAX = 1 << 20, /* of one frame, in bytes */
 	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
 	MANAGED_WORDS = sizeof(struct frame) / 8,
 	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_MANAGED_MAX * MANAGED_WORDS,
@@ -105,6 +106,15 @@ struct {
 	__type(value, struct kernel_machine);
 } machines SEC(".maps");
 
+/* By pid << 32 | tid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_RIDERS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, u64);
+} riders SEC(".maps");
+
 /* Its size is set before it is loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -126,11 +136,19 @@ struct {
 	__type(value, u64);
 } counts SEC(".maps");
 
+/* Their places in runtimes/list.h. */
+enum {
+#define R(runtime) PLACE_##runtime,
+#include "runtimes/list.h"
+#undef R
+};
+
 struct drive {
 	struct room *room;
 	const struct kernel_space *space;     /* NULL: not known yet */
 	const struct kernel_machine *machine; /* NULL: none */
 	const u32 *words;
+	bool found; /* by scan_one() */
 };
 
 /* ---- registers ----------------------------------------------------------------------------- */
@@ -174,11 +192,13 @@ static __always_inline bool user_registers(struct room *room)
 
 /* ---- native frames ------------------------------------------------------------------------- */
 
-static __always_inline const struct kernel_range *range_of(const struct kernel_space *space,
-							   u64 addr)
+/* The number of the range that holds the address; -1: none.  A global function: the verifier looks at it once, and not at each
+ * call. */
+__attribute__((noinline)) int find_range(const struct kernel_space *space, u64 addr)
 {
+	if (!space)
+		return -1;
 	u32 low = 0, high = space->count;
-
 	for (u32 i = 0; i < 10 && low < high; i++) {
 		u32 middle = (low + high) / 2;
 		if (space->ranges[middle & (KERNEL_RANGES_MAX - 1)].end <= addr)
@@ -186,13 +206,92 @@ static __always_inline const struct kernel_range *range_of(const struct kernel_s
 		else
 			high = middle;
 	}
-	if (low >= space->count)
-		return NULL;
-	const struct kernel_range *range = &space->ranges[low & (KERNEL_RANGES_MAX - 1)];
-	return addr >= range->start ? range : NULL;
+	if (low >= space->count || addr < space->ranges[low & (KERNEL_RANGES_MAX - 1)].start)
+		return -1;
+	return low;
 }
 
-static __always_inline enum unwind_step native_step(const struct drive *drive)
+static __always_inline const struct kernel_range *range_of(const struct kernel_space *space,
+							   u64 addr)
+{
+	int number = find_range(space, addr);
+
+	return space && number >= 0 ? &space->ranges[number & (KERNEL_RANGES_MAX - 1)] : NULL;
+}
+
+/* ---- code without a table ------------------------------------------------------------------ */
+
+enum { SCAN_WORDS = 16 };
+
+/* Is there a call in front of it? */
+static __always_inline bool is_behind_call(u64 addr)
+{
+	u8 code[8];
+
+	if (bpf_probe_read_user(code, 7, (const void *)(addr - 7)) != 0)
+		return false;
+	/* call rel32; call r/m64 in its lengths of 2, 3, 4, 6 and 7 bytes */
+	return code[2] == 0xe8 || (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
+	       (code[4] == 0xff && (code[5] & 0x38) == 0x10) ||
+	       (code[3] == 0xff && (code[4] & 0x38) == 0x10) ||
+	       (code[1] == 0xff && (code[2] & 0x38) == 0x10) ||
+	       (code[0] == 0xff && (code[1] & 0x38) == 0x10);
+}
+
+/* The caller, if this word of the stack is what leads back to it. */
+static long scan_one(u64 index, struct drive *drive)
+{
+	struct unwind_walk *walk = &drive->room->walk;
+	u64 at = walk->sp + 8 * index, word = 0;
+
+	if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0)
+		return 1;
+	const struct kernel_range *range = range_of(drive->space, word - 1);
+	if (!range || range->kind != KERNEL_RANGE_TABLE || !is_behind_call(word))
+		return 0;
+	walk->pc = word;
+	walk->sp = at + 8;
+	walk->is_return = true;
+	drive->found = true;
+	return 1;
+}
+
+/* Where frames are kept: rbp leads to the caller's rbp, and behind it is the way back. */
+static __always_inline bool step_by_frame(const struct drive *drive, struct unwind_walk *walk)
+{
+	u64 frame[2] = { 0, 0 };
+	u64 at = walk->value[X86_RBP];
+
+	if (walk->at[X86_RBP] &&
+	    bpf_probe_read_user(&at, sizeof at, (const void *)walk->at[X86_RBP]) != 0)
+		return false;
+	if (at < walk->sp || (at & 7) || at - walk->sp > STACK_STEP_MAX ||
+	    bpf_probe_read_user(frame, sizeof frame, (const void *)at) != 0 ||
+	    !range_of(drive->space, frame[1] - 1) || !is_behind_call(frame[1]))
+		return false;
+	set_register(walk, X86_RBP, frame[0]);
+	walk->pc = frame[1];
+	walk->sp = at + 16;
+	walk->is_return = true;
+	return true;
+}
+
+/* Made at run time.  YJIT's keeps no frames, but pushes three registers and what leads back to libruby is near; others
+ * have frames. */
+static __always_inline enum unwind_step jit_step(struct drive *drive)
+{
+	bool is_ruby = drive->machine && drive->machine->kind == FRAME_MANAGED + PLACE_ruby;
+
+	if (!is_ruby)
+		return step_by_frame(drive, &drive->room->walk) ? UNWIND_MORE : UNWIND_NO_RULE;
+	drive->found = false;
+	bpf_loop(SCAN_WORDS, scan_one, drive, 0);
+	return drive->found ? UNWIND_MORE : UNWIND_NO_RULE;
+}
+
+/* ---- a step -------------------------------------------------------------------------------- */
+
+static __always_inline enum unwind_step native_step(struct drive *drive)
 {
 	struct unwind_walk *walk = &drive->room->walk;
 	struct kernel_head *head = &drive->room->record.head;
@@ -206,8 +305,9 @@ static __always_inline enum unwind_step native_step(const struct drive *drive)
 		head->has_rest = true;
 		return UNWIND_NO_RULE;
 	}
-	if (range->kind != KERNEL_RANGE_TABLE ||
-	    !unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule))
+	if (range->kind != KERNEL_RANGE_TABLE)
+		return jit_step(drive);
+	if (!unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule))
 		return UNWIND_NO_RULE;
 	return unwind_step(&mem, &rule, walk);
 }
@@ -271,7 +371,9 @@ static long native_one(u64 index, struct drive *drive)
 		struct mem mem = { 0 };                                                            \
 		u64 thread;                                                                        \
                                                                                                    \
-		if (!runtime##_thread_of(&mem, state, word, &thread))                              \
+		if (!drive->machine->own_word)                                                     \
+			thread = word;                                                             \
+		else if (!runtime##_thread_of(&mem, state, word, &thread))                         \
 			return;                                                                    \
 		head->vm_thread = thread;                                                          \
 		head->managed_end = runtime##_begin(&mem, state, thread, &drive->room->managed);   \
@@ -285,19 +387,19 @@ WALKER(toy)
 WALKER(ruby)
 WALKER(python)
 
-/* Their places in runtimes/list.h. */
-enum {
-#define R(runtime) PLACE_##runtime,
-#include "runtimes/list.h"
-#undef R
-};
-
 static __always_inline void walk_managed(struct drive *drive, struct task_struct *task)
 {
 	struct kernel_head *head = &drive->room->record.head;
 	u64 word = 0, at = task->thread.fsbase + (s64)drive->machine->own_word;
 
-	if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0 || !word)
+	if (!drive->machine->own_word) {
+		u64 key = (u64)head->pid << 32 | head->tid;
+		const u64 *thread = bpf_map_lookup_elem(&riders, &key);
+		word = thread ? *thread : 0;
+	} else if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0) {
+		return;
+	}
+	if (!word)
 		return;
 	head->managed_kind = drive->machine->kind;
 	switch (head->managed_kind) {
@@ -519,6 +621,10 @@ int on_exit(u64 *context)
 	if (!process)
 		return 0;
 	send_life(task, pid, 0, process->execs, is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
+	if (process->machine) {
+		u64 key = (u64)pid << 32 | number_of(task);
+		bpf_map_delete_elem(&riders, &key);
+	}
 	if (is_last)
 		bpf_map_delete_elem(&processes, &pid);
 	return 0;

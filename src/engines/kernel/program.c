@@ -218,6 +218,7 @@ bool kernel_program_open(struct kernel_program *program,
 	program->processes_fd = map_fd(program->object, "processes");
 	program->spaces_fd = map_fd(program->object, "spaces");
 	program->machines_fd = map_fd(program->object, "machines");
+	program->riders_fd = map_fd(program->object, "riders");
 	program->tables_fd = map_fd(program->object, "tables");
 	program->counts_fd = map_fd(program->object, "counts");
 	program->ring = ring_buffer__new(map_fd(program->object, "records"), on_record, program,

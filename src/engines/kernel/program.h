@@ -22,7 +22,7 @@ struct kernel_program {
 	struct ring_buffer *ring;
 	VEC(struct bpf_link *) links;
 	VEC(int) clocks; /* perf events, one for each CPU that is online */
-	int processes_fd, spaces_fd, machines_fd, tables_fd, counts_fd;
+	int processes_fd, spaces_fd, machines_fd, riders_fd, tables_fd, counts_fd;
 	int ring_fd; /* readable when there is something that cannot wait */
 	u32 hz;
 	struct rng rng;

@@ -4,6 +4,7 @@
  *	processes   pid -> its space, its machine, and how many execs made it what it is
  *	spaces      where code lies, and the table of each run of addresses: of a process and its forks
  *	machines    a VM: which runtime, its state, and where each thread keeps the word that leads to its own
+ *	riders      thread -> its thread of the VM, where there is no such word
  *	tables      the words of all tables (unwind/rule.h), one behind the other
  *	records     a ring: one record an interrupt
  *	counts      of each CPU: what happened there
@@ -20,6 +21,7 @@
 
 enum {
 	KERNEL_MACHINES_MAX = 1024,
+	KERNEL_RIDERS_MAX = 65536,
 	KERNEL_RANGES_MAX = 512, /* runs of code a process; a power of two */
 	KERNEL_NATIVE_MAX = 1024,
 	KERNEL_MANAGED_MAX = 4096,
@@ -57,8 +59,8 @@ struct kernel_process {
 };
 
 struct kernel_machine {
-	u32 kind;     /* of its frames: FRAME_MANAGED + the runtime's place in runtimes/list.h */
-	s32 own_word; /* from the thread pointer: of the word that leads to the thread of the VM */
+	u32 kind; /* of its frames: FRAME_MANAGED + the runtime's place in runtimes/list.h */
+	s32 own_word; /* from the thread pointer: of the word that leads to the thread of the VM; 0: see `riders` */
 	u64 zero;
 	u8 state[KERNEL_STATE_MAX];
 };

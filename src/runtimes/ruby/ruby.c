@@ -140,6 +140,8 @@ static u64 own_word(const struct mem *mem, const void *state_, u64 thread)
 	const struct ruby_state *state = state_;
 	struct ruby_thread_words words;
 
+	if (!(state->facts & RUBY_HAS_RACTORS))
+		return thread;
 	return ruby_read_thread(mem, state, thread, &words) ?
 		       ruby_thread_word(&words, state->at.thread_ec) :
 		       0;

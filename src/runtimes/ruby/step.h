@@ -233,10 +233,14 @@ RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *st
 	walk->generation = count * 4 + ((flags & 0x40) ? 2 : (flags & 3) == 1 ? 1 : 3);
 }
 
-/* A native thread's own word (ruby_current_ec) is the execution context of the fiber that runs. */
+/* A native thread's own word is the execution context of the fiber that runs (ruby_current_ec, a thread-local
+ * variable); to 2.7 the thread (under the key ruby_native_thread_key). */
 RUBY_WALKER bool ruby_thread_of(const struct mem *mem, const struct ruby_state *state, u64 word,
 				u64 *thread)
 {
+	*thread = word;
+	if (!(state->facts & RUBY_HAS_RACTORS))
+		return ruby_address_ok(word);
 	return ruby_address_ok(word) && mem_peek(mem, word + state->at.ec_thread_ptr, thread, 8) &&
 	       ruby_address_ok(*thread);
 }
@@ -426,6 +430,29 @@ RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *s
 	       mem_peek(mem, at + state->at.frame_size - 8, &jit_return, 8) && jit_return;
 }
 
+/* The callee's environment is written before, so it says what the frame has to be: a method that has not begun. */
+RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *frame,
+			   const struct ruby_env *env)
+{
+	u64 type, def, method[2], body, encoded;
+
+	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
+	    !ruby_imemo_type(mem, env->me_cref, &type) || type != RUBY_IMEMO_MENT ||
+	    !ruby_peek_constant(mem, env->me_cref + RUBY_METHOD_DEF, &def, 8) ||
+	    !ruby_address_ok(def) ||
+	    !ruby_peek_constant(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
+	    (method[0] & 15) || method[1] == frame->iseq)
+		return true; /* not known to be another's */
+	if (!ruby_address_ok(method[1]) ||
+	    !ruby_peek_constant(mem, method[1] + RUBY_ISEQ_BODY, &body, 8) ||
+	    !ruby_address_ok(body) ||
+	    !ruby_peek_constant(mem, body + RUBY_BODY_TYPE + 8, &encoded, 8))
+		return false;
+	frame->iseq = method[1];
+	frame->pc = encoded;
+	return true;
+}
+
 /* One control frame a call.  The first with a name is the leaf, whatever is hidden above it. */
 RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *state,
 				struct walk *walk, struct frame *out)
@@ -442,6 +469,9 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	walk->cursor += state->at.frame_size;
 	if (leaf && (state->facts & RUBY_FILLS_LATE) &&
 	    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env)))
+		return ruby_leave_out(walk);
+	if (leaf && walk->cursor < walk->limit && ruby_jit_runs(mem, state, walk->cursor) &&
+	    !(ok && ruby_fill(mem, &frame, &env)))
 		return ruby_leave_out(walk);
 	if (!ok)
 		return STEP_TORN;

@@ -30,6 +30,7 @@ enum {
 enum {
 	UNWIND_REGISTERS = X86_RIP,
 	UNWIND_SP = X86_RSP,
+	UNWIND_ENTRY_CFA = 8, /* from the stack pointer, where a function begins */
 	UNWIND_FP = X86_RBP,
 	UNWIND_PC = X86_RIP,
 	/* The return address, from the CFA. */

@@ -56,14 +56,16 @@ static void two_lists_become_one(void **state)
 		/* one right on top of the other: a block called by C code that was inlined */
 		{ "aLLs", "A*B*", "aABs", 0, 0, false },
 		{ "abc", "", "abc", 0, 0, false },
-		{ "", "AB*", "AB", 2, 0, false },
 		/* the native stack was cut: the managed frames go on */
 		{ "aLb", "AB*CD*", "aABbCD", 0, 0, true },
 		{ "a", "AB*", "aAB", 0, 0, true },
+		{ "aLbLs", "A*", "aAbLs", 0, 1, true },
 		/* the two do not go together */
-		{ "aLbLs", "A*", "aAbLs", 0, 1, false },
-		{ "aLs", "A*BC*", "aABCs", 2, 0, false },
-		{ "as", "A*", "asA", 1, 0, false },
+		{ "aLbLs", "A*", "aLbAs", 0, 1, false },
+		{ "aLs", "A*BC*", "AaBCs", 1, 0, false },
+		{ "aLbLs", "A*B*C*", "AaBbCs", 1, 0, false },
+		{ "as", "A*", "Aas", 1, 0, false },
+		{ "", "AB*", "AB", 2, 0, false },
 		{ "aLs", "AB", "aABs", 0, 0, false },
 	};
 

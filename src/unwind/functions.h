@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * functions.h - the functions of an image, named or not: their bounds are in .eh_frame even when it is stripped.
+ *
+ * A compiler puts what it holds for unlikely into a part of its own, far away (gcc: f.cold).  It has an entry of its own, too,
+ * and is told by its frame: where it begins, that is made already.  Who runs it is found by the jumps that lead there.
+ *
+ * x86-64: code is not decoded, but looked at for instructions with a distance of four bytes.  That some other bytes look like
+ * one, and lead to the very same place, is one in a thousand images. */
+#pragma once
+#include "base/vec.h"
+#include "elf/image.h"
+
+struct unwind_function {
+	u64 begin, end; /* as linked */
+	bool is_part;   /* of another one */
+};
+
+struct unwind_functions {
+	const struct image *image;       /* borrowed */
+	VEC(struct unwind_function) all; /* by address */
+};
+
+/* False when out of memory, or there is no .eh_frame. To be freed in either case. */
+bool unwind_functions_read(struct unwind_functions *functions, const struct image *image);
+void unwind_functions_free(struct unwind_functions *functions);
+/* Around an address; NULL: none. */
+const struct unwind_function *unwind_function_at(const struct unwind_functions *functions,
+						 u64 address);
+/* Those parts to which a function jumps; how many there are, `room` of them in `out`: room + 1 stands for more. */
+u32 unwind_function_parts(const struct unwind_functions *functions,
+			  const struct unwind_function *of, struct unwind_function *out, u32 room);
+/* The same of those that call it, directly. */
+u32 unwind_function_callers(const struct unwind_functions *functions,
+			    const struct unwind_function *of, struct unwind_function *out,
+			    u32 room);
