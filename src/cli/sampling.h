@@ -52,7 +52,8 @@ struct sampling {
 	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \
 	  .text = "only this process, not those that it starts" },                                  \
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
-	  .text = "how to sample, instead of the best that can run here" },                         \
+	  .text = "how to sample: from outside (reader, the default), or in the kernel, with native "  \
+		  "and kernel frames, for root and in mode cpu only" },                         \
 	{ 0, "no-drop-root", NULL, OPTION_FLAG, SAMPLING_AT(type, keep_root),                       \
 	  .text = "under sudo, run the command as root and not as the user who called sudo" }
 

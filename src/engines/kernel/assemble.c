@@ -128,6 +128,16 @@ static const void *part(const struct kernel_record *record, size_t at)
 	return (const u8 *)record + at;
 }
 
+u64 assembled_end(const struct kernel_record *record, size_t size)
+{
+	struct parts parts;
+
+	if (!find_parts(&record->head, size, &parts) || !record->head.native_count)
+		return 0;
+	const struct kernel_frame *last = part(record, parts.managed - sizeof *last);
+	return (last->pc & ~KERNEL_IS_RETURN) - !!(last->pc & KERNEL_IS_RETURN);
+}
+
 static void put_frame(struct sample *out, struct frame frame)
 {
 	if (out->depth < ASSEMBLED_MAX)

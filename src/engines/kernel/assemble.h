@@ -12,6 +12,8 @@ struct assembly; /* opaque scratch, for one record at a time */
 
 struct assembly *assembly_new(void);
 void assembly_free(struct assembly *assembly);
+/* Where the native walk of a record ended: an address of the code there; 0: it has no native frames. */
+u64 assembled_end(const struct kernel_record *record, size_t size);
 /* Fills frames, flags, generation and leftover of `out`, which has room for ASSEMBLED_MAX frames. A record that is
  * shorter than it says gives what there is. */
 void assemble(struct assembly *assembly, struct watched *process,

@@ -159,6 +159,12 @@ static bool tell(struct run *run, struct watched *process, struct err *err)
 		return false;
 	leave_space(run, process);
 	process->space_number = number;
+	if (run->code.full && !run->quality.warning[0])
+		snprintf(
+			run->quality.warning, sizeof run->quality.warning,
+			"process %u maps more code than the kernel's tables hold: some of its stacks are "
+			"walked by sonde itself",
+			process->pid);
 	process->ask_ns = process->wait_ns = 0;
 	return tell_process(run, process, err) && tell_machine(run, process, err);
 }
@@ -291,7 +297,9 @@ static void on_sample(struct run *run, const struct kernel_record *record, size_
 		run->quality.lost.gone++;
 		return;
 	}
-	if (head->has_rest && head->time_ns > process->maps_ns && !tell(run, process, &err))
+	if (head->has_rest &&
+	    watched_wants_maps(process, assembled_end(record, size), head->time_ns) &&
+	    !tell(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
 	if (process->may_have_one && !process->machine_number && !tell_machine(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);

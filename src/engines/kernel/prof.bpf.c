@@ -145,8 +145,8 @@ enum {
 
 struct drive {
 	struct room *room;
-	const struct kernel_space *space;     /* NULL: not known yet */
-	const struct kernel_machine *machine; /* NULL: none */
+	const struct kernel_space *space; /* NULL: not known yet */
+	struct kernel_machine *machine;   /* NULL: none */
 	const u32 *words;
 	bool found; /* by scan_one() */
 };
@@ -334,6 +334,19 @@ static long native_one(u64 index, struct drive *drive)
 
 /* ---- managed frames ------------------------------------------------------------------------ */
 
+/* Two functions of one hash are one: then the second's name is read a little later. */
+static __always_inline void note_seen(struct drive *drive, u64 id)
+{
+	u32 hash = id * 0x9e3779b97f4a7c15ull >> 48;
+	u64 *word = &drive->machine->seen[hash >> 6 & (KERNEL_SEEN_WORDS - 1)];
+	u64 bit = 1ull << (hash & 63);
+
+	if (*word & bit)
+		return;
+	*word |= bit;
+	drive->room->record.head.has_new = true;
+}
+
 /* One loop a runtime, over its own step. */
 #define WALKER(runtime)                                                                            \
 	static long runtime##_one(u64 index, struct drive *drive)                                  \
@@ -358,6 +371,7 @@ static long native_one(u64 index, struct drive *drive)
 		if (step == STEP_TORN)                                                             \
 			frame->id = MARK_UNREADABLE;                                               \
 		frame->kind = step == STEP_TORN ? FRAME_MARK : head->managed_kind;                 \
+		note_seen(drive, frame->id);                                                       \
 		head->managed_count++;                                                             \
 		room->used = used + MANAGED_WORDS;                                                 \
 		return 0;                                                                          \
@@ -503,7 +517,7 @@ static __always_inline void begin_head(struct kernel_head *head, struct task_str
 	head->kind = kind;
 	head->end = UNWIND_MORE;
 	head->native_count = 0;
-	head->has_rest = false;
+	head->has_rest = head->has_new = false;
 	head->kernel_count = 0;
 	head->vm_thread = head->generation = 0;
 	head->managed_count = head->managed_end = head->managed_flags = head->managed_kind = 0;
@@ -521,7 +535,8 @@ static __always_inline void send_sample(struct drive *drive)
 		return;
 	count(KERNEL_COUNT_SAMPLES);
 	/* what is not known has to be read while it is there */
-	u64 wake = room->record.head.has_rest ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	bool cannot_wait = room->record.head.has_rest || room->record.head.has_new;
+	u64 wake = cannot_wait ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	if (bpf_ringbuf_output(&records, &room->record, size, wake) != 0)
 		count(KERNEL_COUNT_DROPPED);
 }

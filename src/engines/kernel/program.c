@@ -46,6 +46,10 @@ static int to_log(enum libbpf_print_level level, const char *format, va_list arg
 static bool refused(struct err *err, int why, const char *what)
 {
 	err_sys(err, why, "%s", what);
+	if (why == EINVAL || why == ENOTSUP)
+		err_hint(
+			err,
+			"the kernel engine takes Linux 5.17 or newer with BTF (-e reader does without)");
 	if (err->code == ERR_PERMISSION)
 		err_hint(err, "the kernel engine takes root, or CAP_BPF and CAP_PERFMON "
 			      "(-e reader does without)");

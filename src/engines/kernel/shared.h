@@ -27,7 +27,8 @@ enum {
 	KERNEL_MANAGED_MAX = 4096,
 	KERNEL_HIDDEN_MAX = 1024, /* steps beside those that give a frame */
 	KERNEL_STATE_MAX = 1024,  /* of a runtime: RUNTIME_STATE_MAX */
-	KERNEL_KERNEL_MAX = 64,   /* the kernel's own frames */
+	KERNEL_SEEN_WORDS = 1024,
+	KERNEL_KERNEL_MAX = 64, /* the kernel's own frames */
 	KERNEL_PROCESSES_MAX = 8192,
 	KERNEL_STACK_PAGES = 5, /* of a stack that are copied; the first one in part */
 	KERNEL_STACK_BYTES = KERNEL_STACK_PAGES * 4096,
@@ -63,6 +64,7 @@ struct kernel_machine {
 	s32 own_word; /* from the thread pointer: of the word that leads to the thread of the VM; 0: see `riders` */
 	u64 zero;
 	u8 state[KERNEL_STATE_MAX];
+	u64 seen[KERNEL_SEEN_WORDS]; /* a bit for each function that was sampled, by a hash of its id */
 };
 
 /* In a native frame's pc: it is a return address, so its call is in front of it. */
@@ -96,7 +98,8 @@ struct kernel_head {
 	u16 kind;   /* enum kernel_record_kind */
 	u16 end; /* enum unwind_step: how the native walk ended; UNWIND_MORE: at KERNEL_NATIVE_MAX */
 	u32 native_count; /* so many struct kernel_frame follow */
-	u16 has_rest;     /* it follows these, and its stack is as long as the record allows */
+	u8 has_rest;      /* it follows these, and its stack is as long as the record allows */
+	u8 has_new; /* a managed function that was not seen before: its name may not live long */
 	u16 kernel_count; /* of `kernel` */
 	/* the managed ones: */
 	u64 vm_thread;  /* 0: it runs none */

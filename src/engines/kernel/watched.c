@@ -74,7 +74,7 @@ void watched_exec(struct watched *process, u64 incarnation)
 	process->incarnation = incarnation;
 	process->execs++;
 	process->space_number = process->machine_number = 0;
-	process->maps_ns = process->ask_ns = process->wait_ns = 0;
+	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->wait_ns = 0;
 	process->may_have_one = false;
 	attached_free(&process->attached);
 	unwind_space_clear(&process->space);
@@ -90,6 +90,23 @@ static bool open_anew(struct watched *process, struct err *err)
 		return false;
 	target_close(process->target);
 	*process->target = target;
+	return true;
+}
+
+static const u64 MAPS_LEAST_NS = NS_PER_MS, MAPS_MOST_NS = 200 * NS_PER_MS;
+
+/* What a program jumps into may be mapped nowhere, in each of its samples. */
+bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns)
+{
+	if (unwind_space_at(&process->space, address)) {
+		process->maps_wait_ns = 0;
+		return false; /* the kernel has no room for it */
+	}
+	if (time_ns < process->maps_ns + process->maps_wait_ns)
+		return false;
+	process->maps_wait_ns = process->maps_wait_ns ? process->maps_wait_ns * 2 : MAPS_LEAST_NS;
+	if (process->maps_wait_ns > MAPS_MOST_NS)
+		process->maps_wait_ns = MAPS_MOST_NS;
 	return true;
 }
 

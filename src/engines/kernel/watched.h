@@ -26,6 +26,7 @@ struct watched {
 	struct unwind_space space;
 	u32 space_number; /* the kernel's; 0: none */
 	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
+	u64 maps_wait_ns; /* not again before: when that did not help the last time */
 	bool has_ended;
 	/* what it runs; the machine is that of the first */
 	attached_list attached;
@@ -46,6 +47,8 @@ void watched_free(struct watched *process);
 
 /* Forgets where code lay. */
 void watched_exec(struct watched *process, u64 incarnation);
+/* Is it time to read what it maps, for code that is at this address? */
+bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
 /* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
 bool watched_read_maps(struct watched *process, struct err *err);
 /* Which VM does it run? True: one was found, and is in `machine`. */

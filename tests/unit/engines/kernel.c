@@ -2,9 +2,11 @@
  * kernel.c - the parts of the kernel engine that need no kernel. */
 #include "check.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "engines/kernel/assemble.h"
 #include "engines/kernel/walk_on.h"
 #include "engines/kernel/watched.h"
 
@@ -93,12 +95,161 @@ static void a_fork_has_what_its_parent_has(void **unused)
 	target_close(&target);
 }
 
+/* ---- records ------------------------------------------------------------------------------- */
+
+enum { LOOP_BEGIN = 0x5000, LOOP_END = 0x6000, SHELL_BEGIN = 0x6000, SHELL_END = 0x6100 };
+
+/* A record as the kernel writes it, a frame each; pcs are marked as return addresses behind the first. */
+struct made_record {
+	struct kernel_record record;
+	u8 room[4096];
+};
+
+static size_t make_record(struct made_record *made, const u64 *pcs, u32 pc_count,
+			  const struct frame *managed, u32 managed_count)
+{
+	u8 *at = made->room;
+
+	memset(made, 0, sizeof *made);
+	made->record.head.native_count = pc_count;
+	made->record.head.managed_count = (u16)managed_count;
+	made->record.head.managed_end = STEP_DONE;
+	made->record.head.vm_thread = managed_count ? 1 : 0;
+	made->record.head.end = UNWIND_DONE;
+	for (u32 i = 0; i < pc_count; i++, at += sizeof(struct kernel_frame)) {
+		struct kernel_frame frame = { pcs[i] | (i ? KERNEL_IS_RETURN : 0), 0x7000 + i };
+		memcpy(at, &frame, sizeof frame);
+	}
+	memcpy(at, managed, managed_count * sizeof *managed);
+	at += managed_count * sizeof *managed;
+	return sizeof made->record + (size_t)(at - made->room);
+}
+
+static struct watched *with_a_machine(struct unwind_files *files)
+{
+	struct watched *process = watched_new(1, NULL, 1, files);
+
+	assert_non_null(process);
+	process->space.is_filled = true; /* with nothing: addresses stay as they are */
+	process->machine_number = 1;
+	process->machine.loop_count = 2;
+	process->machine.loops[0] = (struct machine_loop){ LOOP_BEGIN, LOOP_END, MACHINE_LOOP };
+	process->machine.loops[1] = (struct machine_loop){ SHELL_BEGIN, SHELL_END, MACHINE_SHELL };
+	return process;
+}
+
+struct assembled {
+	struct assembly *assembly;
+	struct sample *sample;
+};
+
+static struct assembled run_assembly(struct watched *process, const struct made_record *made,
+				     size_t size)
+{
+	struct assembled got = {
+		assembly_new(), calloc(1, sizeof *got.sample + ASSEMBLED_MAX * sizeof(struct frame))
+	};
+
+	assert_non_null(got.assembly);
+	assert_non_null(got.sample);
+	assemble(got.assembly, process, &made->record, size, got.sample);
+	return got;
+}
+
+static void check_ids(struct assembled got, const u64 *wanted, u32 count)
+{
+	assert_int_equal(got.sample->depth, count);
+	for (u32 i = 0; i < count; i++)
+		assert_int_equal(got.sample->frames[i].id, wanted[i]);
+	assembly_free(got.assembly);
+	free(got.sample);
+}
+
+static const struct frame two_segments[] = {
+	{ .id = 0xa1, .kind = FRAME_MANAGED, .flags = FRAME_ENTRY },
+	{ .id = 0xb1, .kind = FRAME_MANAGED },
+	{ .id = 0xb2, .kind = FRAME_MANAGED, .flags = FRAME_ENTRY },
+};
+
+static void managed_frames_take_the_place_of_loops_and_shells(void **unused)
+{
+	/* memcpy <- loop <- shell <- rb_yield <- loop <- shell <- main */
+	static const u64 pcs[] = { 0x100, 0x5010, 0x6010, 0x200, 0x5020, 0x6020, 0x300 };
+	static const u64 wanted[] = { 0x100, 0xa1, 0x1ff, 0xb1, 0xb2, 0x2ff };
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
+
+	(void)unused;
+	made.record.head.kernel_count = 0;
+	struct assembled got = run_assembly(process, &made, size);
+	assert_int_equal(got.sample->leftover, 0);
+	assert_int_equal(got.sample->flags, 0);
+	check_ids(got, wanted, COUNT_OF(wanted));
+	assert_int_equal(assembled_end(&made.record, size), 0x2ff);
+	watched_free(process);
+}
+
+static void a_shell_that_is_entered_has_its_frame_already(void **unused)
+{
+	/* shell <- rb_yield <- loop <- shell <- main: the leaf's loop has not begun */
+	static const u64 pcs[] = { 0x6000, 0x200, 0x5020, 0x6020, 0x300 };
+	static const u64 wanted[] = { 0xa1, 0x1ff, 0xb1, 0xb2, 0x2ff };
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
+
+	(void)unused;
+	check_ids(run_assembly(process, &made, size), wanted, COUNT_OF(wanted));
+	watched_free(process);
+}
+
+static void what_was_cut_says_so(void **unused)
+{
+	static const u64 pcs[] = { 0x100, 0x5010, 0x200 };
+	static const u64 wanted[] = { 0x100, 0xa1, 0x1ff, 0xb1, 0xb2, MARK_TRUNCATED };
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
+
+	(void)unused;
+	made.record.head.end = UNWIND_NO_RULE;
+	struct assembled got = run_assembly(process, &made, size);
+	assert_true(got.sample->flags & SAMPLE_TRUNCATED);
+	check_ids(got, wanted, COUNT_OF(wanted));
+	watched_free(process);
+}
+
+static void a_record_that_says_more_than_it_has_is_not_read_past(void **unused)
+{
+	static const u64 pcs[] = { 0x100, 0x5010, 0x200 };
+	static const u64 wanted[] = { MARK_TRUNCATED };
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
+
+	(void)unused;
+	check_ids(run_assembly(process, &made, size - 1), wanted, 1);
+	assert_int_equal(assembled_end(&made.record, size - 1), 0);
+	made.record.head.native_count = UINT32_MAX;
+	check_ids(run_assembly(process, &made, size), wanted, 1);
+	watched_free(process);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_walk_goes_on_in_its_piece_of_stack_only),
 		cmocka_unit_test(threads_are_found_by_tid_and_forgotten),
 		cmocka_unit_test(a_fork_has_what_its_parent_has),
+		cmocka_unit_test(managed_frames_take_the_place_of_loops_and_shells),
+		cmocka_unit_test(a_shell_that_is_entered_has_its_frame_already),
+		cmocka_unit_test(what_was_cut_says_so),
+		cmocka_unit_test(a_record_that_says_more_than_it_has_is_not_read_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
