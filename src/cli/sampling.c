@@ -47,6 +47,8 @@ struct session_options sampling_session(const struct sampling *sampling)
 			.pause = (enum engine_pause)sampling->pause,
 			.async = (enum engine_async)sampling->async,
 			.children = !sampling->no_children,
+			.no_native = sampling->no_native,
+			.no_kernel = sampling->no_kernel,
 		},
 	};
 	const char *thread = sampling->thread;

@@ -15,7 +15,7 @@ struct sampling {
 	u32 hz;
 	u32 pause, mode, async;      /* enum engine_pause, engine_mode, engine_async */
 	const char *thread, *engine; /* NULL: not given */
-	bool no_children, keep_root;
+	bool no_children, keep_root, no_native, no_kernel;
 };
 
 /* 99, not 100: out of step with what programs do every 10 ms. */
@@ -54,6 +54,10 @@ struct sampling {
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
 	  .text = "how to sample: from outside (reader, the default), or in the kernel, with native "  \
 		  "and kernel frames, for root and in mode cpu only" },                         \
+	{ 0, "no-native", NULL, OPTION_FLAG, SAMPLING_AT(type, no_native),                          \
+	  .text = "-e kernel: without native frames" },                                             \
+	{ 0, "no-kernel", NULL, OPTION_FLAG, SAMPLING_AT(type, no_kernel),                          \
+	  .text = "-e kernel: without the kernel's own frames" },                                   \
 	{ 0, "no-drop-root", NULL, OPTION_FLAG, SAMPLING_AT(type, keep_root),                       \
 	  .text = "under sudo, run the command as root and not as the user who called sudo" }
 

@@ -214,6 +214,7 @@ static bool load_headers(struct image *image, struct err *err)
 	if (!check_ident(image, &header, err))
 		return false;
 	image->machine = header.e_machine;
+	image->entry = header.e_entry;
 	image->type = header.e_type;
 
 	struct header_counts counts = counts_of(image, &header);
@@ -263,6 +264,11 @@ void image_close(struct image *image)
 const char *image_name(const struct image *image)
 {
 	return image->name;
+}
+
+u64 image_entry(const struct image *image)
+{
+	return image->entry;
 }
 
 u16 image_machine(const struct image *image)

@@ -42,6 +42,7 @@ void image_close(struct image *image);
 
 const char *image_name(const struct image *image);
 u16 image_machine(const struct image *image);         /* EM_X86_64, EM_AARCH64 */
+u64 image_entry(const struct image *image);           /* as linked; 0: none */
 bool image_is_relocatable(const struct image *image); /* ET_DYN: has a load bias */
 /* Length in bytes; 0 when there is none. */
 u32 image_build_id(const struct image *image, u8 out[BUILD_ID_MAX]);

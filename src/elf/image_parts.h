@@ -32,6 +32,7 @@ struct image {
 	char *name;
 	u64 size; /* of the file when it was opened */
 	u16 machine, type;
+	u64 entry;
 	u32 segment_count, section_count;
 	Elf64_Phdr *segments;
 	Elf64_Shdr *sections;

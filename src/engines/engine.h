@@ -33,6 +33,8 @@ struct engine_options {
 	enum engine_async
 		async;  /* ASYNC_ALL: in MODE_WALL only, the others know no one that waits */
 	bool children;  /* follow fork and exec */
+	bool no_native; /* of engines that have them: without native frames */
+	bool no_kernel; /* and without the kernel's */
 	bool may_start; /* no runtime yet is no error: one may come by exec or dlopen */
 	u32 tid;        /* only this thread; 0: all */
 	const char *thread_name; /* only threads of this name; NULL: all */

@@ -18,6 +18,7 @@
 
 enum {
 	PADDING_MAX = 16,
+	ENTRY_MAX = 64, /* bytes of code at an image's entry */
 	/* 4 GiB of code. */
 	PAGES_MAX = 1 << 16,
 	/* What is behind so many rows has no rule: a browser has some 4 million. */
@@ -88,6 +89,27 @@ static bool add_span(void *arg, const struct cfi_row *row)
 	return !compiling->no_memory;
 }
 
+/* Where a program, and ld.so, begins there is no caller, also when no row says so (Debian 12's ld.so has none there).  Rows that
+ * there are stand. */
+static void add_entry(struct compiling *compiling, const struct image *image)
+{
+	static const struct unwind_rule end = { .kind = UNWIND_END };
+	u64 entry = image_entry(image);
+	struct span span = { entry, entry + ENTRY_MAX, 0, CFI_DEBUG_FRAME };
+
+	for (u32 i = 0; i < compiling->spans.count; i++) {
+		const struct span *other = &compiling->spans.at[i];
+		if (other->begin <= entry && entry < other->end)
+			return;
+		if (other->begin > entry && other->begin < span.end)
+			span.end = other->begin;
+	}
+	if (!entry || !compiling->spans.count)
+		return;
+	span.rule = rule_number(compiling, &end);
+	compiling->no_memory |= !vec_push(&compiling->spans, span);
+}
+
 static bool read_sections(struct compiling *compiling, const struct image *image, struct err *err)
 {
 	static const enum cfi_source sources[] = { CFI_EH_FRAME, CFI_DEBUG_FRAME };
@@ -102,6 +124,7 @@ static bool read_sections(struct compiling *compiling, const struct image *image
 		compiling->report->functions += summary.functions;
 		compiling->report->damaged += summary.damaged;
 	}
+	add_entry(compiling, image);
 	return !compiling->no_memory || err_no_memory(err);
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_kernel.py - what the kernel engine records: whole stacks, with names and weights, of everything that runs."""
+import shlex
 from collections import Counter
 
 import folded
@@ -142,3 +143,73 @@ def ruby(run):
 def python(run):
     for kind in KINDS:
         yield from stitched(run, kind, "torn.py", (kind,), lambda facts: Grammar(facts["root"], facts["legal"]))
+
+
+def short_ones(run, program):
+    """Processes that are started one after the other, and are gone before anybody could look at them at leisure."""
+    count = 200 if run.full else 20
+    one = shlex.join(run.interpreter.command(program, 60))
+    recording = run.sonde.record(command=["sh", "-c", f"for i in $(seq {count}); do {one} || exit 1; done"],
+                                 rate=1_000, seconds=None, patience=300, more=KERNEL)
+    seen = {stack.pid for stack in recording.stacks
+            if any(folded.method(frame.label) == "short_work" for frame in stack.frames)}
+    # Python 2.7 keeps no word that leads to the VM's thread
+    bar = 0 if run.interpreter.name == "py2.7" else 99 if run.full else 90
+    yield at_least("processes seen in their own function", 100 * len(seen) / count, bar, " %")
+    nameless = sum(stack.count for stack in recording.stacks
+                   if any(frame.label == "(unnamed)" for frame in stack.frames))
+    yield holds("with a frame that has no name", True, f"{100 * nameless / recording.samples:.2f} %", "printed")
+
+
+@row("kernel-short-ruby", "200 processes of 60 ms: >= 99 % have samples, with names")
+def short_ruby(run):
+    yield from short_ones(run, "short.rb")
+
+
+@row("kernel-short-python", "200 processes of 60 ms: >= 99 % have samples, with names", language="python")
+def short_python(run):
+    yield from short_ones(run, "short.py")
+
+
+@row("kernel-without", "--no-native and --no-kernel: the same stacks, without these frames")
+def without(run):
+    with start(run.interpreter, "calls.rb") as target:
+        kinds = {}
+        for option in ("--no-native", "--no-kernel"):
+            recording = run.sonde.record(target.pid, rate=999, seconds=1, more=(*KERNEL, option))
+            labels = [frame.label for stack in recording.stacks for frame in stack.frames]
+            kinds[option] = {suffix: sum(label.endswith(suffix) for label in labels) for suffix in (" [native]", " [kernel]")}
+            own = sum(stack.count for stack in recording.stacks
+                      if any(folded.method(frame.label) in "xa" for frame in stack.frames))
+            yield at_least(f"{option}: samples in the program's methods", 100 * own / recording.samples, 90, " %")
+            yield exactly(f"{option}: frames without a place", recording.quality["leftover"] * (option == "--no-native"), 0)
+    yield exactly("--no-native: native frames", kinds["--no-native"][" [native]"], 0)
+    yield at_least("--no-native: kernel frames", kinds["--no-native"][" [kernel]"], 1)
+    yield exactly("--no-kernel: kernel frames", kinds["--no-kernel"][" [kernel]"], 0)
+    yield at_least("--no-kernel: native frames", kinds["--no-kernel"][" [native]"], 1)
+
+
+@row("kernel-threads", "two threads that make system calls: each sample has its own thread's methods, on their lines")
+def two_threads(run):
+    with start(run.interpreter, "calls.rb") as target:
+        facts = target.facts
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), threads=True, more=KERNEL)
+    own = {facts["first"]: set("xyz"), facts["second"]: set("abc")}
+    mixed, wrong_line, seen, in_kernel = Counter(), Counter(), Counter(), Counter()
+    for stack in recording.stacks:
+        plain = [(folded.method(frame.label), frame.line) for frame in stack.frames if frame.path]
+        names = {name for name, _ in plain} & set("xyzabc")
+        if names - own.get(stack.tid, set()):
+            mixed[";".join(sorted(names))] += stack.count
+        for name, line in plain:
+            if name in names and line is not None and line not in facts["lines"][name]:
+                wrong_line[f"{name}:{line}"] += stack.count
+        seen[stack.tid] += stack.count * bool(names)
+        in_kernel[stack.tid] += stack.count * stack.frames[-1].label.endswith(" [kernel]")
+    yield Figure(f"another thread's methods {mixed.most_common(1) or ''}", mixed.total(), "= 0", not mixed)
+    yield Figure(f"wrong lines {wrong_line.most_common(1) or ''}", wrong_line.total(), "= 0", not wrong_line)
+    for name, tid in (("first", facts["first"]), ("second", facts["second"])):
+        yield at_least(f"samples of the {name}", seen[tid], 0.2 * recording.samples)
+        yield at_least(f"of these in the kernel, the {name}", in_kernel[tid], 20)
+    yield at_least("samples from the first function on",
+                   100 * sum(stack.count for stack in recording.stacks if is_whole(stack)) / recording.samples, 99.5, " %")

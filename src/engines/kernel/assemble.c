@@ -182,7 +182,9 @@ void assemble(struct assembly *assembly, struct watched *process,
 	} else {
 		end = UNWIND_NO_MEMORY;
 	}
-	put_stitched(assembly, end == UNWIND_DONE && whole, out);
+	put_stitched(assembly, end == UNWIND_DONE && whole && head->native_count, out);
+	if (!out->depth && end == UNWIND_DONE) /* of native frames alone, which nobody wants */
+		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_NATIVE });
 	if (end != UNWIND_DONE)
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
 	if (end != UNWIND_DONE || !whole)

@@ -297,10 +297,16 @@ static void on_sample(struct run *run, const struct kernel_record *record, size_
 		run->quality.lost.gone++;
 		return;
 	}
-	if (head->has_rest &&
-	    watched_wants_maps(process, assembled_end(record, size), head->time_ns) &&
-	    !tell(run, process, &err))
-		log_debug(1, "process %u: %s", process->pid, err.text);
+	/* without native frames nothing in the record says that a VM was loaded */
+	bool may_load_one = run->options.no_native && !process->machine_number;
+	u64 nowhere = may_load_one ? 0 : assembled_end(record, size);
+	if ((head->has_rest || may_load_one) &&
+	    watched_wants_maps(process, nowhere, head->time_ns)) {
+		if (!tell(run, process, &err))
+			log_debug(1, "process %u: %s", process->pid, err.text);
+		else if (unwind_space_at(&process->space, nowhere))
+			process->maps_wait_ns = 0; /* it helped */
+	}
 	if (process->may_have_one && !process->machine_number && !tell_machine(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
 	if (process->machine_number && !head->vm_thread)
@@ -543,6 +549,8 @@ static bool start(struct run *run, struct target *target, struct err *err)
 	struct kernel_program_options options = { .hz = run->options.hz,
 						  .table_words = room_for(process),
 						  .children = run->options.children,
+						  .no_native = run->options.no_native,
+						  .no_kernel = run->options.no_kernel,
 						  .seed = rng_u64(&run->rng) };
 	if (!kernel_program_open(program, &options, on_record, run, err))
 		return false;

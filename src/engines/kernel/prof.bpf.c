@@ -16,6 +16,8 @@
 const volatile u32 table_mask = 0;
 const volatile u32 pid_level = 0;
 const volatile bool follow_children = true;
+const volatile bool with_native = true;
+const volatile bool with_kernel = true;
 #define UNWIND_WORD(words, index) ((words)[(index)&table_mask])
 
 #include "runtimes/python/step.h"
@@ -561,14 +563,18 @@ int on_clock(struct bpf_perf_event_data *context)
 	if (!process || !room || !words || !user_registers(room))
 		return 0;
 	begin_head(&room->record.head, task, pid, process->execs, KERNEL_SAMPLE);
-	kernel_frames(context, &room->record);
+	if (with_kernel)
+		kernel_frames(context, &room->record);
 	begin_walk(&room->walk, &room->regs);
 	struct drive drive = { .room = room, .words = words };
 	u32 space = process->space, machine = process->machine;
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
 	drive.machine = bpf_map_lookup_elem(&machines, &machine);
 	room->used = 0;
-	bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
+	if (with_native)
+		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
+	else
+		room->record.head.end = UNWIND_DONE;
 	if (drive.machine)
 		walk_managed(&drive, task);
 	send_sample(&drive);

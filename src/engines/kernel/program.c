@@ -25,7 +25,7 @@ extern const unsigned long prof_object_size;
 /* The constants of prof.bpf.c, as its section .rodata has them. */
 struct constants {
 	u32 table_mask, pid_level;
-	bool follow_children;
+	bool follow_children, with_native, with_kernel;
 };
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -121,7 +121,9 @@ static struct bpf_object *load_at_level(const struct kernel_program_options *opt
 					struct err *err)
 {
 	struct constants constants = { .table_mask = options->table_words - 1,
-				       .follow_children = options->children };
+				       .follow_children = options->children,
+				       .with_native = !options->no_native,
+				       .with_kernel = !options->no_kernel };
 	struct bpf_object *object = load(&constants, err);
 	u32 level = 0;
 

@@ -36,7 +36,7 @@ typedef void kernel_record_fn(void *arg, const struct kernel_record *record, siz
 struct kernel_program_options {
 	u32 hz;
 	u32 table_words; /* a power of two */
-	bool children;
+	bool children, no_native, no_kernel;
 	u64 seed;
 };
 

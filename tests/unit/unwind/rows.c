@@ -41,6 +41,26 @@ static void the_table_of_a_program_is_good(void **state)
 	unwind_table_free(&table);
 }
 
+static void nobody_calls_an_images_entry(void **state)
+{
+	static const char *const paths[] = { "/proc/self/exe", "/lib64/ld-linux-x86-64.so.2" };
+
+	(void)state;
+	for (u32 i = 0; i < COUNT_OF(paths); i++) {
+		struct image *image = image_open(open(paths[i], O_RDONLY | O_CLOEXEC), paths[i],
+						 NULL);
+		struct unwind_rule rule;
+		if (!image)
+			continue; /* another C library */
+		u64 entry = image_entry(image);
+		image_close(image);
+		struct unwind_table table = compile(paths[i]);
+		assert_true(unwind_find_rule(&table, entry, &rule));
+		assert_int_equal(rule.kind, UNWIND_END);
+		unwind_table_free(&table);
+	}
+}
+
 /* One from a file may say anything. */
 static void a_damaged_table_is_refused(void **state)
 {
@@ -147,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_of_a_program_is_good),
+		cmocka_unit_test(nobody_calls_an_images_entry),
 		cmocka_unit_test(a_damaged_table_is_refused),
 		cmocka_unit_test(this_process_is_unwound_as_libgcc_does),
 	};
