@@ -153,11 +153,14 @@ static void kernel_open(struct kernel *kernel, const char *path, struct unwind_s
 	bpf_object__for_each_map(map, kernel->object)
 	{
 		size_t size;
-		const u32 constants[3] = { TABLE_WORDS - 1 }; /* table_mask is the first */
-		if (strstr(bpf_map__name(map), ".rodata") && bpf_map__initial_value(map, &size))
-			must(size <= sizeof constants &&
-				     bpf_map__set_initial_value(map, constants, size) == 0,
-			     "table_mask");
+		const void *as_built = bpf_map__initial_value(map, &size);
+		if (strstr(bpf_map__name(map), ".rodata") && as_built) {
+			u32 constants[16]; /* table_mask is the first, the others stay */
+			must(size <= sizeof constants, "constants");
+			memcpy(constants, as_built, size);
+			constants[0] = TABLE_WORDS - 1;
+			must(bpf_map__set_initial_value(map, constants, size) == 0, "table_mask");
+		}
 		if (!strcmp(bpf_map__name(map), "rooms"))
 			must(bpf_map__set_max_entries(map, (u32)libbpf_num_possible_cpus()) == 0,
 			     "rooms");
@@ -507,7 +510,9 @@ int main(int argc, char **argv)
 		kernel_open(&test.kernel, argv[4], &test.space);
 	u32 count = open_rings(pid, strtoull(argv[3], NULL, 10), &test.kernel, rings,
 			       COUNT_OF(rings));
-	while (test.counts.samples < wanted && target_check(&target) == TARGET_SAME) {
+	/* without a walk there is nothing to compare, however long it takes */
+	while (test.counts.samples < wanted && test.kernel.missing < wanted &&
+	       target_check(&target) == TARGET_SAME) {
 		struct pollfd waits = { .fd = rings[0].fd, .events = POLLIN };
 		poll(&waits, 1, 20);
 		for (u32 i = 0; i < count; i++)

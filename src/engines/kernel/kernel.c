@@ -260,7 +260,9 @@ static void pay(struct run *run, const struct watched *process, struct watched_t
 				.tid = thread->tid,
 				.kind = SAMPLE_SHARE };
 
-	if (thread->unpaid && owed)
+	if (thread->unpaid && !owed)
+		return; /* the kernel adds up at its ticks */
+	if (thread->unpaid)
 		hand_out(run, process, thread, 0, &share);
 	else
 		run->quality.cpu_unshared_ns += owed;
@@ -285,32 +287,43 @@ static void count_sample(struct run *run, const struct sample *sample)
 	run->quality.complete += !(sample->flags & ~(u32)SAMPLE_UNPAID);
 }
 
+/* With what the record shows that it has and the kernel was not told of: code, a VM, a thread of it. */
+static void catch_up(struct run *run, struct watched *process, const struct kernel_record *record,
+		     size_t size)
+{
+	const struct kernel_head *head = &record->head;
+	/* without native frames nothing in the record says that a VM was loaded */
+	bool may_load_one = run->options.no_native && !process->machine_number;
+	u64 unknown = may_load_one ? 0 : assembled_end(record, size);
+	struct err err = { 0 };
+	bool good = true;
+
+	if ((head->has_rest || may_load_one) &&
+	    watched_wants_maps(process, unknown, head->time_ns)) {
+		good = tell(run, process, &err);
+		if (good && unwind_space_at(&process->space, unknown))
+			process->maps_wait_ns = 0; /* it helped */
+	}
+	if (process->may_have_one && !process->machine_number)
+		good = good && tell_machine(run, process, &err);
+	if (process->machine_number && !head->vm_thread)
+		tell_riders(run, process);
+	if (!good)
+		log_debug(1, "process %u: %s", process->pid, err.text);
+}
+
 static void on_sample(struct run *run, const struct kernel_record *record, size_t size)
 {
 	const struct kernel_head *head = &record->head;
 	struct watched *process = find(run, head->pid);
 	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
 	struct sample *sample = run->sample;
-	struct err err = { 0 };
 
 	if (!thread) {
 		run->quality.lost.gone++;
 		return;
 	}
-	/* without native frames nothing in the record says that a VM was loaded */
-	bool may_load_one = run->options.no_native && !process->machine_number;
-	u64 nowhere = may_load_one ? 0 : assembled_end(record, size);
-	if ((head->has_rest || may_load_one) &&
-	    watched_wants_maps(process, nowhere, head->time_ns)) {
-		if (!tell(run, process, &err))
-			log_debug(1, "process %u: %s", process->pid, err.text);
-		else if (unwind_space_at(&process->space, nowhere))
-			process->maps_wait_ns = 0; /* it helped */
-	}
-	if (process->may_have_one && !process->machine_number && !tell_machine(run, process, &err))
-		log_debug(1, "process %u: %s", process->pid, err.text);
-	if (process->machine_number && !head->vm_thread)
-		tell_riders(run, process);
+	catch_up(run, process, record, size);
 	memcpy(thread->comm, head->comm, sizeof thread->comm);
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;

@@ -489,19 +489,20 @@ PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct pyt
 }
 
 /* A generator that goes on or yields is, for an instant, the innermost frame without a link to its caller,
- * even of a thread that is stopped.  Where each one is entered by C (3.11) the caller is known all the same;
- * later on C need not be there (FOR_ITER_GEN), and nothing in memory says who it is. */
+ * even of a thread that is stopped.  Where each one is entered by C (3.11) it is what an earlier call left on the C
+ * stack: the thread stands outside of it.  Later on C need not be there (FOR_ITER_GEN), and nothing in memory says who
+ * the caller is. */
 PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state *state,
-			       struct walk *walk, struct python_frame *leaf)
+			       struct walk *walk, struct python_frame *leaf, bool *left_out)
 {
 	bool is_object = state->facts & PYTHON_FRAME_IS_OBJECT;
 
 	if (leaf->previous || (is_object ? !python_is_generator(mem, state, leaf->code) :
 					   leaf->owner != PYTHON_OWNED_BY_GENERATOR))
 		return true;
-	if (!is_object && !(state->facts & PYTHON_HAS_SHIMS))
-		return python_outer(mem, state, walk, &leaf->previous);
 	walk->flags |= WALK_TOP_UNSET;
+	if (!is_object && !(state->facts & PYTHON_HAS_SHIMS))
+		*left_out = python_outer(mem, state, walk, &walk->cursor);
 	return false;
 }
 
@@ -527,8 +528,9 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	if (!ok || !python_frame_ok(walk, &frame))
 		return leaf ? python_leave_out(mem, state, walk, ok ? frame.previous : 0) :
 			      STEP_FAULT;
-	if (leaf && !python_link(mem, state, walk, &frame))
-		return STEP_FAULT;
+	bool left_out = false;
+	if (leaf && !python_link(mem, state, walk, &frame, &left_out))
+		return left_out ? STEP_HIDDEN : STEP_FAULT;
 	walk->cursor = frame.previous;
 	if (frame.owner >= PYTHON_OWNED_BY_C) {
 		walk->base = 0;
