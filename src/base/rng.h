@@ -17,6 +17,9 @@ static inline u64 rng_u64(struct rng *rng)
 	return z ^ (z >> 31);
 }
 
+/* From the system; where it has none to give yet, from the clock. */
+u64 rng_seed(void);
+
 /* Uniform in [0, bound); bound > 0.  The bias of the multiply is below 2^-32 for our bounds. */
 static inline u64 rng_below(struct rng *rng, u64 bound)
 {

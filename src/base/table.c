@@ -2,9 +2,10 @@
  * table.c - see table.h. */
 #include "base/table.h"
 
+#include "base/rng.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 u64 table_seed(void)
 {
@@ -13,8 +14,7 @@ u64 table_seed(void)
 
 	if (drawn)
 		return drawn;
-	if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) != sizeof drawn)
-		drawn = (u64)(uintptr_t)&drawn;
+	drawn = rng_seed();
 	__atomic_compare_exchange_n(&seed, &none, drawn | 1, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 	return __atomic_load_n(&seed, __ATOMIC_RELAXED);

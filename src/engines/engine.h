@@ -13,6 +13,7 @@
 #include "sample/quality.h"
 #include "sample/sample.h"
 
+struct event_list;
 struct image;
 struct target;
 struct runtime;
@@ -40,6 +41,12 @@ struct engine_options {
 	const char *thread_name; /* only threads of this name; NULL: all */
 	const char *tape_dir;    /* record walks here; NULL: do not */
 	u64 seed;                /* of the jitter; 0: from the system */
+	/* Of engines that have events: these are what is looked at, and not the clock.  Borrowed for the run. */
+	const struct event_list *events; /* NULL: none */
+	u32 every; /* of an event's hits one in so many; 0: all, as long as there are not too many */
+	u64 latency_min_ns;     /* a system call that is shorter is no event */
+	bool event_weighs_time; /* what it took, and not that it was */
+	bool event_at_root;     /* the event is the outermost frame, and not the leaf */
 };
 
 /* Where a sample's frames can be named: valid during the callback. */
@@ -55,6 +62,8 @@ struct sample_source {
 	u64 (*generation_now)(const struct sample_source *);
 	/* Is this frame of the sample on the thread's stack now? Then what it names is alive. */
 	bool (*frame_is_live)(const struct sample_source *, const struct frame *);
+	/* The name of the event that a frame stands for; NULL: of engines that have none. */
+	const char *(*event_name)(const struct sample_source *, u64 event);
 	/* The file of a native frame's owner; NULL: it cannot be read. Lives as long as the run. Engines without native
 	 * frames have none of it. */
 	const struct image *(*image_of)(const struct sample_source *, u64 owner);
@@ -71,11 +80,20 @@ struct engine_thread {
 	char name[64];
 };
 
+/* What became of an event's hits. */
+struct engine_event {
+	u64 hits;
+	u64 waiting; /* of them, those behind the last one of which the stack was taken */
+	u64 returned, latency_ns,
+		latency_max_ns; /* system calls that ended: how many, how long in all and at most */
+};
+
 typedef void sample_fn(void *arg, const struct sample *sample, const struct sample_source *source);
 
 struct engine {
 	const char *name;
 	bool has_natives; /* native and kernel frames */
+	bool has_events;
 	/* The target is borrowed. It may not have started its runtime yet. */
 	struct run *(*open)(struct target *target, const struct engine_options *options,
 			    struct err *err);
@@ -85,12 +103,16 @@ struct engine {
 	void (*quality)(const struct run *run, struct quality *out);
 	/* The threads met under a filter, `room` at the most; how many there were. May be NULL. */
 	u32 (*seen)(const struct run *run, struct engine_thread *out, u32 room);
+	/* What became of each of the events so far, by its number; of engines that have events. */
+	void (*event_counts)(const struct run *run, struct engine_event *out);
 	void (*close)(struct run *run);
 };
 
 extern const struct engine *const engines[];
 extern const u32 engine_count;
 const struct engine *engine_named(const char *name);
+/* Of all engines: is the rate one that there is? */
+bool engine_check_rate(const struct engine_options *options, struct err *err);
 
 /* Async-signal-safe: every pump returns at its next deadline. */
 void engine_interrupt(void);

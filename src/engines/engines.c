@@ -25,6 +25,13 @@ const struct engine *engine_named(const char *name)
 	return NULL;
 }
 
+bool engine_check_rate(const struct engine_options *options, struct err *err)
+{
+	return (options->hz >= 1 && options->hz <= ENGINE_HZ_MAX) ||
+	       err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz,
+		       ENGINE_HZ_MAX);
+}
+
 void engine_interrupt(void)
 {
 	interrupted = 1;

@@ -11,6 +11,9 @@
 #define LOG_DOMAIN LOG_target
 #include "base/log.h"
 
+/* Frames of a stack that are looked at for one that may live on. */
+enum { LIVE_DEPTH_MAX = 4096 };
+
 static bool seen_before(const struct maps *maps, u32 index)
 {
 	const struct mapping *mapping = &maps->all.at[index];
@@ -98,6 +101,31 @@ bool attached_copy(attached_list *to, const attached_list *from)
 		*copy = *from->at[i];
 	}
 	return true;
+}
+
+u64 attached_generation(const struct attached *attached, const struct mem *mem, u64 thread)
+{
+	struct walk walk = { 0 };
+
+	attached->runtime->begin(mem, attached->state, thread, &walk);
+	return walk.generation;
+}
+
+bool attached_has_frame(const struct attached *attached, const struct mem *mem, u64 thread,
+			const struct frame *frame)
+{
+	struct walk walk = { 0 };
+	enum step step = attached->runtime->begin(mem, attached->state, thread, &walk);
+
+	for (u32 n = 0; step_goes_on(step) && n < LIVE_DEPTH_MAX; n++) {
+		struct frame now = { 0 };
+		step = attached->runtime->step(mem, attached->state, &walk, &now);
+		/* the same place, too: in its slot may lie a later function at the same address */
+		if (step == STEP_MORE && now.at == frame->at && now.id == frame->id &&
+		    now.pos == frame->pos)
+			return true;
+	}
+	return false;
 }
 
 const struct attached *attached_of_kind(const attached_list *list, u16 kind)

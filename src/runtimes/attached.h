@@ -28,6 +28,11 @@ struct attach_report {
 void attached_find(attached_list *list, const struct target *target, struct attach_report *report);
 /* Appends copies. False when out of memory. */
 bool attached_copy(attached_list *to, const attached_list *from);
+/* The generation of a VM's thread as it is now: see struct walk. */
+u64 attached_generation(const struct attached *attached, const struct mem *mem, u64 thread);
+/* Is this frame on the stack of that thread of the VM now? */
+bool attached_has_frame(const struct attached *attached, const struct mem *mem, u64 thread,
+			const struct frame *frame);
 /* Of the frames of a kind; NULL: none. */
 const struct attached *attached_of_kind(const attached_list *list, u16 kind);
 void attached_free(attached_list *list);

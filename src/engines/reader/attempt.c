@@ -20,7 +20,6 @@ enum {
 	HEADS_PER_SECOND = 25000, /* 0.4 us each: a hundredth of a core */
 	TASKS_PER_SECOND = 20000, /* 4 us each */
 	FIRST_LOOKS_PER_ATTEMPT = 32,
-	LIVE_DEPTH_MAX = 1024,
 };
 
 /* schedstat of a running thread moves at scheduler ticks only, 10 ms apart at CONFIG_HZ=100: a
@@ -79,58 +78,38 @@ static u64 generation_now(const struct sample_source *source)
 {
 	const struct source *self = (const struct source *)source;
 	const struct reader_thread *thread = self->thread;
-	struct walk walk = { 0 };
 
 	if (!thread || !thread->attached)
 		return 0;
-	thread->attached->runtime->begin(source->mem, thread->attached->state, thread->thread,
-					 &walk);
-	if (!thread->second.attached)
-		return walk.generation;
-	u64 first = walk.generation;
-	thread->second.attached->runtime->begin(source->mem, thread->second.attached->state,
-						thread->second.thread, &walk);
-	return both_generation(first, walk.generation);
+	u64 first = attached_generation(thread->attached, source->mem, thread->thread);
+	const struct attached *second = thread->second.attached;
+	return second ? both_generation(first, attached_generation(second, source->mem,
+								   thread->second.thread)) :
+			first;
 }
 
 /* Of any of its threads: they share it. */
 static u64 generation_of(const struct reader_process *process, const struct attached *attached)
 {
-	struct walk walk = { 0 };
-
 	for (u32 i = 0; i < process->threads.count; i++) {
 		const struct reader_thread *thread = process->threads.at[i];
-		if (thread->attached != attached)
-			continue;
-		attached->runtime->begin(&process->target->mem.mem, attached->state, thread->thread,
-					 &walk);
-		break;
+		if (thread->attached == attached)
+			return attached_generation(attached, &process->target->mem.mem,
+						   thread->thread);
 	}
-	return walk.generation;
+	return 0;
 }
 
 static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
 {
 	const struct reader_thread *thread = ((const struct source *)source)->thread;
-	struct walk walk = { 0 };
 
 	if (!thread || !thread->attached)
 		return false;
 	bool is_second = thread->second.attached && thread->second.attached->kind == frame->kind;
-	const struct attached *attached = is_second ? thread->second.attached : thread->attached;
-	const struct runtime *runtime = attached->runtime;
-	const void *state = attached->state;
-	enum step step = runtime->begin(source->mem, state,
-					is_second ? thread->second.thread : thread->thread, &walk);
-	for (u32 n = 0; step_goes_on(step) && n < LIVE_DEPTH_MAX; n++) {
-		struct frame now = { 0 };
-		step = runtime->step(source->mem, state, &walk, &now);
-		/* the same place, too: in its slot may lie a later function at the same address */
-		if (step == STEP_MORE && now.at == frame->at && now.id == frame->id &&
-		    now.pos == frame->pos)
-			return true;
-	}
-	return false;
+	return attached_has_frame(is_second ? thread->second.attached : thread->attached,
+				  source->mem, is_second ? thread->second.thread : thread->thread,
+				  frame);
 }
 
 static void give(struct attempt *attempt, const struct reader_process *process,

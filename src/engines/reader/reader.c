@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "engines/reader/account.h"
 #include "engines/reader/attempt.h"
 #include "engines/reader/ghosts.h"
@@ -481,15 +481,6 @@ static u32 reader_seen(const struct run *run, struct engine_thread *out, u32 roo
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static u64 random_seed(void)
-{
-	u64 seed = 0;
-
-	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
-		seed = clock_now_ns();
-	return seed;
-}
-
 /* Two kept descriptors a thread. */
 static void raise_file_limit(void)
 {
@@ -526,11 +517,8 @@ static bool can_mode(const struct reader_process *process, enum engine_mode mode
 
 static struct run *run_new(const struct engine_options *options, struct err *err)
 {
-	if (options->hz < 1 || options->hz > ENGINE_HZ_MAX) {
-		err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz,
-			ENGINE_HZ_MAX);
+	if (!engine_check_rate(options, err))
 		return NULL;
-	}
 	struct run *run = calloc(1, sizeof *run);
 	if (!run) {
 		err_no_memory(err);
@@ -538,7 +526,7 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 	}
 	run->options = *options;
 	if (!run->options.seed)
-		run->options.seed = random_seed();
+		run->options.seed = rng_seed();
 	snprintf(run->quality.engine, sizeof run->quality.engine, "reader");
 	return run;
 }
