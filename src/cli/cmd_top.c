@@ -256,8 +256,8 @@ static int run_top(struct top *top, int rest_count, char **rest)
 		int code = say_failure("top", &err);
 		return top->command && err.code != ERR_USAGE ? EXIT_PROFILER : code;
 	}
-	sampling_add_line(&top->line, top->given->all ? "top -a" : "top", &top->given->sampling,
-			  top->command);
+	str_addf(&top->line, "sonde top%s", top->given->all ? " -a" : "");
+	sampling_add_line(&top->line, &top->given->sampling, top->command);
 	set_up(top);
 	signals_watch(top->command ? top->spawn.pid : 0);
 	if (!attach(top, &err)) {

@@ -5,6 +5,7 @@
 
 #define COMMANDS(C) \
 	C(record)   \
+	C(trace)    \
 	C(top)      \
 	C(report)   \
 	C(export)   \

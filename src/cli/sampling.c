@@ -71,10 +71,10 @@ struct spawn_identity sampling_user(void)
 	return identity;
 }
 
-void sampling_add_line(struct str *line, const char *name, const struct sampling *sampling,
-		       char **words)
+void sampling_add_line(struct str *line, const struct sampling *sampling, char **words)
 {
-	str_addf(line, "sonde %s -r %u", name, sampling->hz);
+	if (sampling->hz)
+		str_addf(line, " -r %u", sampling->hz);
 	if (sampling->pid)
 		str_addf(line, " -p %u", sampling->pid);
 	for (char **word = words; word && *word; word++)

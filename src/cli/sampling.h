@@ -47,19 +47,26 @@ struct sampling {
 	{ 0, "async", "WHICH", OPTION_CHOICE, SAMPLING_AT(type, async), .choices = "off,running,all",   \
 	  .text = "asyncio (Python): stacks by task, with the tasks that wait for it as its callers, "  \
 		  "for tasks that run, or with --mode wall for those that wait, too" },                 \
-	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread),                        \
-	  .text = "only this thread" },                                                             \
-	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \
-	  .text = "only this process, not those that it starts" },                                  \
+	SAMPLING_WHOM(type),                                                                        \
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
 	  .text = "how to sample: from outside (reader, the default), or in the kernel, with native "  \
 		  "and kernel frames, for root and in mode cpu only" },                         \
+	SAMPLING_FRAMES(type)
+
+/* Of which threads, and who the command runs as. */
+#define SAMPLING_WHOM(type)                                                                         \
+	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread),                        \
+	  .text = "only this thread" },                                                             \
+	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \
+	  .text = "only this process, not those that it starts" },                      \
+	{ 0, "no-drop-root", NULL, OPTION_FLAG, SAMPLING_AT(type, keep_root),                       \
+	  .text = "under sudo, run the command as root and not as the user who called sudo" }
+
+#define SAMPLING_FRAMES(type)                                                                       \
 	{ 0, "no-native", NULL, OPTION_FLAG, SAMPLING_AT(type, no_native),                          \
 	  .text = "-e kernel: without native frames" },                                             \
 	{ 0, "no-kernel", NULL, OPTION_FLAG, SAMPLING_AT(type, no_kernel),                          \
-	  .text = "-e kernel: without the kernel's own frames" },                                   \
-	{ 0, "no-drop-root", NULL, OPTION_FLAG, SAMPLING_AT(type, keep_root),                       \
-	  .text = "under sudo, run the command as root and not as the user who called sudo" }
+	  .text = "-e kernel: without the kernel's own frames" }
 
 /* What rbspy and py-spy call these. */
 #define SAMPLING_SYNONYMS(type)                                                                     \
@@ -81,8 +88,7 @@ bool sampling_check(const struct sampling *sampling, struct err *err);
 struct session_options sampling_session(const struct sampling *sampling);
 /* Who a command runs as, and who files belong to: under sudo, the user who called it. */
 struct spawn_identity sampling_user(void);
-/* How sonde was called, for the details of a profile. `words` of the command, or NULL. */
-void sampling_add_line(struct str *line, const char *name, const struct sampling *sampling,
-		       char **words);
+/* How sonde was called, behind the name of the command, for the details of a profile. `words` of the command, or NULL. */
+void sampling_add_line(struct str *line, const struct sampling *sampling, char **words);
 /* The command's exec failed: said with its name in front. Gives the codes that shells give. */
 int sampling_exec_failed(const char *name, char **words, struct err *err);

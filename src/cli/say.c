@@ -15,7 +15,8 @@
 
 static struct {
 	bool quiet;
-	bool status; /* a status line stands on the terminal */
+	bool status;     /* a status stands on the terminal */
+	u32 status_rows; /* of it, above the last */
 } state;
 
 void say_set_quiet(bool quiet)
@@ -25,9 +26,12 @@ void say_set_quiet(bool quiet)
 
 static void clear_status(void)
 {
+	if (state.status_rows)
+		fprintf(stderr, "\033[%uA", state.status_rows);
 	if (state.status)
-		fputs("\r\033[K", stderr);
+		fputs("\r\033[J", stderr);
 	state.status = false;
+	state.status_rows = 0;
 }
 
 /* One write a line, because the command that is recorded writes to the same terminal. */
@@ -49,6 +53,14 @@ void say_note(const char *format, ...)
 	va_start(args, format);
 	say_line("", format, args);
 	va_end(args);
+}
+
+void say_lines(const char *lines)
+{
+	if (state.quiet)
+		return;
+	clear_status();
+	fprintf(stderr, "%s\n", lines);
 }
 
 void say_warning(const char *format, ...)
@@ -121,22 +133,36 @@ bool say_has_terminal(void)
 	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-void say_status(const char *line)
+void say_status(const char *lines)
 {
 	struct winsize size = { .ws_col = 80 };
 
 	if (state.quiet || !say_has_terminal())
 		return;
-	if (!line[0]) {
+	if (!lines[0]) {
 		clear_status();
 		return;
 	}
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
 		size.ws_col = 80;
-	/* One column less: a full line makes some terminals wrap. The text is ASCII. */
-	fprintf(stderr, "\r%.*s\033[K", size.ws_col - 1, line);
+	u32 above = state.status_rows, rows = 0;
+	fputs("\r", stderr);
+	if (above)
+		fprintf(stderr, "\033[%uA", above);
+	for (const char *at = lines;; rows++) {
+		/* One column less: a full line makes some terminals wrap. The text is ASCII. */
+		int length = (int)strcspn(at, "\n"), most = size.ws_col - 1;
+		fprintf(stderr, "%.*s\033[K", length < most ? length : most, at);
+		at += length;
+		if (!*at++)
+			break;
+		fputs("\n", stderr);
+	}
+	if (above > rows)
+		fputs("\033[J", stderr);
 	fflush(stderr);
 	state.status = true;
+	state.status_rows = rows;
 }
 
 void say_foreign(struct out *out, const char *text, size_t length)

@@ -11,6 +11,8 @@
 /* With quiet, say_note() says nothing. */
 void say_set_quiet(bool quiet);
 void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Lines of a table, without a word in front. */
+void say_lines(const char *lines);
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "sonde: record: text"; `where` may be NULL. Returns the exit code that goes with the error. */
 int say_failure(const char *where, const struct err *err);
@@ -21,8 +23,8 @@ int say_unknown_command(const char *name);
  * speak of; the exit code tells. */
 int say_close(struct out *out, const char *command);
 
-/* The line that is written over and over, on a terminal only; "" clears it. */
-void say_status(const char *line);
+/* The line, or lines, that are written over and over, on a terminal only; "" clears them. */
+void say_status(const char *lines);
 /* Is standard error a terminal that can write over a line? */
 bool say_has_terminal(void);
 

@@ -13,6 +13,8 @@ const char *facts_weight_type(const struct profile *profile)
 {
 	if (!profile->mode)
 		return "cpu";
+	if (!strcmp(profile->mode, "event"))
+		return "latency";
 	return strcmp(profile->mode, "gvl") ? profile->mode : "lock";
 }
 

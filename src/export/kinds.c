@@ -13,6 +13,7 @@ const struct kind kinds[] = {
 	{ "python", true,  "Python's C functions", "lightblue", "cpython", 178, false },
 	{ "native", false, "Native",               "blue",      "native",  212, false },
 	{ "kernel", false, "Kernel",               "purple",    "kernel",  268, false },
+	{ "event",  false, "Events",               "magenta",   NULL,      318, false },
 	{ NULL,     false, "Other languages",      "yellow",    NULL,      90,  false },
 };
 // clang-format on

@@ -202,13 +202,16 @@ void fold_free(struct fold *fold)
 
 const char *fold_unit(const struct profile *profile)
 {
+	bool has_events = !strcmp(profile->mode, "event");
+
 	if (profile_total_weight(profile) == 0)
-		return "samples";
+		return has_events ? "hits" : "samples";
 	static const struct {
 		const char *mode, *unit;
 	} units[] = { { "cpu", "CPU time" },
 		      { "gvl", "time with the VM's lock" },
-		      { "exception", "time with an exception" } };
+		      { "exception", "time with an exception" },
+		      { "event", "time in system calls" } };
 
 	for (u32 i = 0; i < COUNT_OF(units); i++)
 		if (!strcmp(profile->mode, units[i].mode))

@@ -42,7 +42,8 @@ static void add_sample(void *arg, const struct recording_sample *sample)
 	}
 	u32 entry = profile_add(profile, sample->thread, sample->stack, sample->weight,
 				sample->flags);
-	timeline_add(&profile->timeline, sample->time_ns, entry);
+	profile_add_more(profile, entry, sample->more);
+	timeline_add_counted(&profile->timeline, sample->time_ns, entry, 1 + sample->more);
 }
 
 static bool read_recording(struct in *in, struct profile *profile,

@@ -215,6 +215,12 @@ u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 
 	return number;
 }
 
+void profile_add_more(struct profile *profile, u32 entry, u64 more)
+{
+	if (entry != PROFILE_NONE)
+		profile->entries.at[entry].count += more;
+}
+
 u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight)
 {
 	if (thread >= profile->threads.count)

@@ -84,6 +84,8 @@ u32 profile_thread(struct profile *profile, u32 process, u32 tid, u32 life, cons
 /* Counts one sample. With SAMPLE_UNPAID in `flags` the weight comes by profile_share(). Gives the
  * entry, for timeline_add(). */
 u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags);
+/* The sample that gave the entry stands for `more` others, too. */
+void profile_add_more(struct profile *profile, u32 entry, u64 more);
 /* Counts `count` samples that weigh `weight` in all, as another profile has them. Gives the entry. */
 u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */

@@ -401,7 +401,8 @@ void recorder_sample(struct recorder *recorder, u32 thread, u32 stack, const str
 				       .thread = thread,
 				       .leaf = leaf_of(recorder, stack),
 				       .kind = sample->kind,
-				       .flags = sample->flags };
+				       .flags = sample->flags,
+				       .more = sample->more };
 
 	if (!vec_push(&recorder->samples, row))
 		fail(recorder, ENOMEM);

@@ -285,7 +285,8 @@ static void hand_out(struct reading *reading, const struct recorded_sample *row,
 					   .thread = row->thread,
 					   .stack = row->leaf,
 					   .kind = row->kind,
-					   .flags = row->flags & ~SAMPLE_UNPAID };
+					   .flags = row->flags & ~SAMPLE_UNPAID,
+					   .more = row->more };
 
 	reading->state->samples++;
 	if (sample.time_ns > reading->state->last_ns)

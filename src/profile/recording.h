@@ -12,6 +12,7 @@ struct recording_sample {
 	u64 weight;        /* nanoseconds */
 	u32 thread, stack; /* of the profile */
 	u16 kind, flags;   /* enum sample_kind, enum sample_flags */
+	u32 more;          /* so many does it stand for, beside itself */
 };
 
 /* How the file ended, and what of it is not in the profile. */

@@ -106,6 +106,7 @@ struct recorded_sample {
 	u32 thread;
 	u32 leaf;        /* what is sampled often is sampled early: a small number */
 	u16 kind, flags; /* enum sample_kind, enum sample_flags */
+	u32 more;        /* so many does it stand for, beside itself */
 };
 
 /* The samples of a thread before this one that had no weight yet share `weight`. */

@@ -100,17 +100,22 @@ static void make_room(struct timeline *timeline)
 
 void timeline_add(struct timeline *timeline, u64 time_ns, u32 entry)
 {
+	timeline_add_counted(timeline, time_ns, entry, 1);
+}
+
+void timeline_add_counted(struct timeline *timeline, u64 time_ns, u32 entry, u32 count)
+{
 	if (!timeline->cells_most || entry == UINT32_MAX || timeline->bad)
 		return;
 	if (!timeline->slot_ns)
 		timeline->slot_ns = SLOT_NS_LEAST;
 	while (time_ns / timeline->slot_ns >= UINT32_MAX)
 		widen(timeline);
-	struct timeline_cell cell = { (u32)(time_ns / timeline->slot_ns), entry, 1 };
+	struct timeline_cell cell = { (u32)(time_ns / timeline->slot_ns), entry, count };
 	if (timeline->cells.count) {
 		struct timeline_cell *last = &timeline->cells.at[timeline->cells.count - 1];
 		if (last->slot == cell.slot && last->entry == entry) {
-			last->count++;
+			last->count += count;
 			return;
 		}
 	}

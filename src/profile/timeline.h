@@ -24,6 +24,7 @@ struct timeline {
 /* All zero is a valid empty timeline. `time_ns` is since the start; entry UINT32_MAX is
  * none (PROFILE_NONE). */
 void timeline_add(struct timeline *timeline, u64 time_ns, u32 entry);
+void timeline_add_counted(struct timeline *timeline, u64 time_ns, u32 entry, u32 count);
 /* Sorts the cells and merges equal ones. */
 void timeline_settle(struct timeline *timeline);
 /* At most so many slots: wider ones if need be. Settled afterwards. */

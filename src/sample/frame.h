@@ -14,7 +14,8 @@
 enum frame_kind {
 	FRAME_NATIVE,
 	FRAME_KERNEL,
-	FRAME_MARK,    /* not code: id is an enum frame_mark */
+	FRAME_MARK,  /* not code: id is an enum frame_mark */
+	FRAME_EVENT, /* not code: what happened; id is its number, pos the error that came of it */
 	FRAME_MANAGED, /* FRAME_MANAGED + n belongs to the nth runtime of runtimes/list.h */
 };
 

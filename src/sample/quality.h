@@ -12,7 +12,8 @@
 	X(unreadable, "memory could not be read")                 \
 	X(gone, "the process ended or exec'd during the attempt") \
 	X(no_memory, "sonde ran out of memory")                   \
-	X(dropped, "a buffer was full")
+	X(dropped, "a buffer was full")                           \
+	X(passed, "hits behind the last one whose stack was taken")
 
 #define QUALITY_COUNTS(X)                                                              \
 	X(samples, "thread stacks recorded")                                           \

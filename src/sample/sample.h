@@ -13,8 +13,7 @@ enum sample_kind {
 	SAMPLE_LOCK,      /* weight: wall time in which the thread held the VM's lock (GVL, GIL) */
 	SAMPLE_EXCEPTION, /* weight: wall time in which the thread raised or handled an exception */
 	SAMPLE_OFFCPU,    /* weight: nanoseconds blocked */
-	SAMPLE_SYSCALL,   /* weight: 1, or nanoseconds of latency */
-	SAMPLE_EVENT,
+	SAMPLE_EVENT, /* weight: nanoseconds that it took, of a system call; it stands for `more` further ones */
 	SAMPLE_ALLOC,
 	/* No stack: `weight` CPU nanoseconds are to be shared by the samples of this thread since
 	 * the last SAMPLE_SHARE of it.  A CPU clock is read now and then, not at each sample. */
@@ -45,9 +44,11 @@ struct sample {
 	u16 flags;
 	u32 depth;    /* frames[0] is the leaf */
 	u32 leftover; /* managed frames that found no native place (stitch.c) */
+	u32 more;     /* so many that were not looked at does it stand for, too */
+	u32 zero;
 	struct frame frames[];
 };
 
 #ifndef __bpf__
-_Static_assert(sizeof(struct sample) == 48, "crosses the kernel boundary");
+_Static_assert(sizeof(struct sample) == 56, "crosses the kernel boundary");
 #endif

@@ -184,11 +184,35 @@ static void remember(struct naming *naming, const struct frame *frame, u32 stack
 		naming->last_frames.count = 0; /* out of memory: looked up each time */
 }
 
+/* "syscall:openat", or "syscall-exit:openat ENOENT" */
+static u32 event_location(struct naming *naming, const struct frame *frame,
+			  const struct sample_source *source)
+{
+	struct names *names = naming->names;
+	const char *name = source->event_name ? source->event_name(source, frame->id) : NULL;
+	const char *error = frame->pos ? strerrorname_np((int)frame->pos) : NULL;
+	struct name_function function = { .language = names_text(names, "event") };
+	struct name_location location = { 0 };
+	struct str text = { 0 };
+
+	str_add_text(&text, name ? name : "");
+	if (error)
+		str_addf(&text, " %s", error);
+	else if (frame->pos)
+		str_addf(&text, " error %u", frame->pos);
+	function.name = names_string(names, text.text, text.length);
+	str_free(&text);
+	location.function = names_function(names, &function);
+	return names_location(names, &location);
+}
+
 /* Where a file's code stands, and the kernel's, it stays. */
 static void name_native(struct naming *naming, const struct frame *frame,
 			const struct sample_source *source, struct named *named)
 {
-	if (!named->known)
+	if (!named->known && frame->kind == FRAME_EVENT)
+		named->location = event_location(naming, frame, source);
+	else if (!named->known)
 		named->location = natives_location(&naming->natives, frame, source,
 						   naming->detail == NAMING_FUNCTIONS);
 	named->known = true;

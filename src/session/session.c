@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "elf/image.h"
+#include "events/events.h"
 #include "session/naming.h"
 #include "session/sources.h"
 #include "target/target.h"
@@ -24,6 +25,7 @@ struct session {
 	struct target target;
 	const struct engine *engine;
 	struct run *run;
+	struct event_list events;
 	struct profile profile;
 	struct naming *naming;
 	struct recorder *recorder; /* borrowed; NULL: none */
@@ -148,7 +150,9 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 	if (!(sample->flags & SAMPLE_REPEATED))
 		*last = naming_stack(session->naming, sample, source);
 	u32 entry = profile_add(&session->profile, thread, *last, sample->weight, sample->flags);
-	timeline_add(&session->profile.timeline, sample->time_ns - session->begin_ns, entry);
+	profile_add_more(&session->profile, entry, sample->more);
+	timeline_add_counted(&session->profile.timeline, sample->time_ns - session->begin_ns, entry,
+			     1 + sample->more);
 	if (!session->recorder)
 		return;
 	recorder_sample(session->recorder, thread, *last, sample);
@@ -187,13 +191,31 @@ static struct session *session_new(const struct session_options *options, struct
 	session->begin_ns = clock_now_ns();
 	session->with_source = options->with_source;
 	session->profile.timeline.cells_most = options->timeline_cells;
-	session->profile.mode = mode_text(options->run.mode);
+	session->profile.mode = options->events ? "event" : mode_text(options->run.mode);
 	session->profile.hz = options->run.hz;
 	session->profile.start_unix_ns = clock_read_ns(CLOCK_REALTIME);
 	session->profile.title = session->title;
 	session->profile.command = options->command;
 	session->target.proc_fd = -1;
 	return session;
+}
+
+/* By the words for them. */
+static bool find_events(struct session *session, const struct session_events *wanted,
+			struct engine_options *run, struct err *err)
+{
+	if (!session->engine->has_events)
+		return err_set(err, ERR_USAGE, "the engine \"%s\" knows no events",
+			       session->engine->name);
+	for (u32 i = 0; i < wanted->count; i++)
+		if (!events_add(&session->events, wanted->words[i], &session->target, err))
+			return false;
+	run->events = &session->events;
+	run->every = wanted->every;
+	run->latency_min_ns = wanted->latency_min_ns;
+	run->event_weighs_time = wanted->weigh_time;
+	run->event_at_root = wanted->at_root;
+	return true;
 }
 
 struct session *session_start(const struct session_options *options, struct err *err)
@@ -204,18 +226,22 @@ struct session *session_start(const struct session_options *options, struct err 
 	struct session *session = session_new(options, err);
 	if (!session)
 		return NULL;
-	session->engine = engine_named(options->engine ? options->engine : "reader");
+	session->engine = engine_named(options->engine ? options->engine :
+				       options->events ? "kernel" :
+							 "reader");
 	if (!session->engine) {
-		err_set(err, ERR_USAGE, "there is no engine \"%s\"", options->engine);
+		err_set(err, ERR_USAGE, "there is no engine \"%s\"",
+			options->engine ? options->engine : "kernel");
 		session_free(session);
 		return NULL;
 	}
-	if (!target_open(&session->target, options->pid, err)) {
+	if (!target_open(&session->target, options->pid, err) ||
+	    (options->events && !find_events(session, options->events, &run, err))) {
 		session_free(session);
 		return NULL;
 	}
 	read_title(session);
-	if (session->engine->has_natives)
+	if (session->engine->has_natives && !run.no_kernel)
 		naming_prepare_natives(session->naming);
 	session->run = session->engine->open(&session->target, &run, err);
 	if (!session->run) {
@@ -255,6 +281,13 @@ const struct profile *session_profile(struct session *session)
 	return profile;
 }
 
+double session_seconds(const struct session *session)
+{
+	const struct quality *quality = &session->profile.quality;
+
+	return (double)(quality->end_ns - quality->begin_ns) / NS_PER_S;
+}
+
 u32 session_seen(const struct session *session, struct engine_thread *out, u32 room)
 {
 	return session->engine->seen ? session->engine->seen(session->run, out, room) : 0;
@@ -263,6 +296,16 @@ u32 session_seen(const struct session *session, struct engine_thread *out, u32 r
 bool session_is_stopped(const struct session *session)
 {
 	return target_thread_state(&session->target, session->target.pid) == THREAD_STOPPED;
+}
+
+const struct event_list *session_events(const struct session *session)
+{
+	return &session->events;
+}
+
+void session_event_counts(const struct session *session, struct engine_event *out)
+{
+	session->engine->event_counts(session->run, out);
 }
 
 void session_free(struct session *session)
@@ -276,6 +319,7 @@ void session_free(struct session *session)
 	naming_free(session->naming);
 	profile_free(&session->profile);
 	sources_free(&session->sources);
+	events_free(&session->events);
 	vec_free(&session->last_stacks);
 	free(session);
 }

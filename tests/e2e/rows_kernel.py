@@ -4,12 +4,11 @@ import shlex
 from collections import Counter
 
 import folded
-import stats
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
 from rows import Figure, at_least, at_most, exactly, holds, row
 from rows_python import KINDS, impossible
 from rows_threads import window
-from rows_truth import is_beside, periodic_error, tight_grammar
+from rows_truth import against_periods, is_beside, tight_grammar
 from target import CpuSeries, process_cpu_ns, start
 
 KERNEL = ("-e", "kernel")
@@ -79,18 +78,7 @@ def cpu_sum(run):
 
 @row("kernel-periodic", "50 % of an exact period of 1, 4, 10 ms at 99 and 100 Hz: 48-52 %", language="native")
 def periodic(run):
-    errors = {}
-    for period in (1, 4, 10):
-        for rate in (99, 100) if run.full else (100,):
-            with start(run.interpreter, "periodic.c", period) as target:
-                recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(100, 0.7), more=KERNEL)
-                spent = target.finish()["spent_ns"]
-            truth = spent["even_half"] / sum(spent.values())
-            errors[f"{period} ms, {rate} Hz"] = periodic_error(recording, truth)
-    for name, (error, bar) in errors.items() if run.full else ():
-        yield at_most(f"off at {name}", abs(error), 2, " points", bar)
-    name, (error, bar) = stats.worst(errors)
-    yield at_most(f"worst ({name})", abs(error), 2, " points", bar)
+    yield from against_periods(run, "periodic.c", [], (99, 100) if run.full else (100,), more=KERNEL)
 
 
 @row("kernel-children", "200 children of 20 ms, forked and exec'd: >= 99 % have samples, with names", language="native")

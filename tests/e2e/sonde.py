@@ -108,8 +108,9 @@ class Sonde:
                               text=True, errors="replace", **more)
 
     def words(self, directory, pid=None, command=None, rate=1000, seconds=1.0, mode=None, pause=None,
-              threads=False, weights=False, thread=None, more=()):
-        words = [self.path, "record", "-r", str(rate), "-f", "folded",
+              threads=False, weights=False, thread=None, events=(), more=()):
+        """`events`: these are traced."""
+        words = [self.path, *(["trace", *events] if events else ["record", "-r", str(rate)]), "-f", "folded",
                  "-o", str(directory / "out.folded"), "--quality", str(directory / "quality.json")]
         words += ["-d", f"{seconds:g}s"] if seconds else []
         words += [f"--mode={mode}"] if mode else []

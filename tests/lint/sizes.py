@@ -51,7 +51,7 @@ def functions(lines):
 
 
 def limit_of(path):
-    if path.suffix != ".h" or path.name == "step.h":  # a walker: code, in a header to be included
+    if path.suffix != ".h" or path.name == "step.h" or path.name.endswith(".bpf.h"):  # a walker: code, in a header to be included
         return FILE
     return PUBLIC_HEADER if path.parts[0] == "include" else HEADER
 

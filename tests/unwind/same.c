@@ -155,11 +155,11 @@ static void kernel_open(struct kernel *kernel, const char *path, struct unwind_s
 		size_t size;
 		const void *as_built = bpf_map__initial_value(map, &size);
 		if (strstr(bpf_map__name(map), ".rodata") && as_built) {
-			u32 constants[16]; /* table_mask is the first, the others stay */
-			must(size <= sizeof constants, "constants");
-			memcpy(constants, as_built, size);
-			constants[0] = TABLE_WORDS - 1;
-			must(bpf_map__set_initial_value(map, constants, size) == 0, "table_mask");
+			struct kernel_constants constants;
+			must(size == sizeof constants, "constants");
+			memcpy(&constants, as_built, size);
+			constants.table_mask = TABLE_WORDS - 1;
+			must(bpf_map__set_initial_value(map, &constants, size) == 0, "table_mask");
 		}
 		if (!strcmp(bpf_map__name(map), "rooms"))
 			must(bpf_map__set_max_entries(map, (u32)libbpf_num_possible_cpus()) == 0,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NATIVE_ROOM = KERNEL_NATIVE_MAX + 1, MANAGED_ROOM = KERNEL_MANAGED_MAX + 2 };
+enum { NATIVE_ROOM = KERNEL_NATIVE_MAX, MANAGED_ROOM = KERNEL_MANAGED_MAX + 2 };
 
 struct assembly {
 	struct frame native[NATIVE_ROOM], managed[MANAGED_ROOM];
@@ -144,6 +144,12 @@ static void put_frame(struct sample *out, struct frame frame)
 		out->frames[out->depth++] = frame;
 }
 
+static void put_event(struct sample *out, const struct kernel_head *head)
+{
+	put_frame(out, (struct frame){
+			       .kind = FRAME_EVENT, .id = head->event - 1u, .pos = head->result });
+}
+
 static void put_stitched(struct assembly *assembly, bool is_whole, struct sample *out)
 {
 	struct stitch stitch_in = { .native = assembly->native,
@@ -159,7 +165,8 @@ static void put_stitched(struct assembly *assembly, bool is_whole, struct sample
 }
 
 void assemble(struct assembly *assembly, struct watched *process,
-	      const struct kernel_record *record, size_t size, struct sample *out)
+	      const struct kernel_record *record, size_t size, bool event_at_root,
+	      struct sample *out)
 {
 	const struct kernel_head *head = &record->head;
 	enum unwind_step end = (enum unwind_step)head->end;
@@ -168,6 +175,8 @@ void assemble(struct assembly *assembly, struct watched *process,
 
 	assembly->native_count = assembly->managed_count = 0;
 	out->generation = head->vm_thread ? head->generation : process->space_number;
+	if (head->event && !event_at_root)
+		put_event(out, head);
 	for (u32 i = 0; i < head->kernel_count && i < KERNEL_KERNEL_MAX; i++)
 		put_frame(out, (struct frame){ .id = record->kernel[i], .kind = FRAME_KERNEL });
 	if (find_parts(head, size, &parts)) {
@@ -183,10 +192,13 @@ void assemble(struct assembly *assembly, struct watched *process,
 		end = UNWIND_NO_MEMORY;
 	}
 	put_stitched(assembly, end == UNWIND_DONE && whole && head->native_count, out);
-	if (!out->depth && end == UNWIND_DONE) /* of native frames alone, which nobody wants */
+	if (!out->depth && end == UNWIND_DONE &&
+	    !head->event) /* of native frames alone, which nobody wants */
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_NATIVE });
 	if (end != UNWIND_DONE)
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
 	if (end != UNWIND_DONE || !whole)
 		out->flags |= SAMPLE_TRUNCATED;
+	if (head->event && event_at_root)
+		put_event(out, head);
 }

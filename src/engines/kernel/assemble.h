@@ -5,7 +5,7 @@
 #include "sample/sample.h"
 
 enum {
-	ASSEMBLED_MAX = KERNEL_KERNEL_MAX + KERNEL_NATIVE_MAX + KERNEL_MANAGED_MAX + 4,
+	ASSEMBLED_MAX = KERNEL_KERNEL_MAX + KERNEL_NATIVE_MAX + KERNEL_MANAGED_MAX + 5,
 };
 
 struct assembly; /* opaque scratch, for one record at a time */
@@ -14,7 +14,8 @@ struct assembly *assembly_new(void);
 void assembly_free(struct assembly *assembly);
 /* Where the native walk of a record ended: an address of the code there; 0: it has no native frames. */
 u64 assembled_end(const struct kernel_record *record, size_t size);
-/* Fills frames, flags, generation and leftover of `out`, which has room for ASSEMBLED_MAX frames. A record that is
+/* What a record is of comes first, or last if it is to be the root. Fills frames, flags, generation and leftover of `out`, which has room for ASSEMBLED_MAX frames. A record that is
  * shorter than it says gives what there is. */
 void assemble(struct assembly *assembly, struct watched *process,
-	      const struct kernel_record *record, size_t size, struct sample *out);
+	      const struct kernel_record *record, size_t size, bool event_at_root,
+	      struct sample *out);

@@ -114,11 +114,6 @@ bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_pr
 	       err_sys(err, errno, "telling the kernel of process %u", pid);
 }
 
-void kernel_code_ignore(struct kernel_code *code, u32 pid)
-{
-	bpf_map_delete_elem(code->processes_fd, &pid);
-}
-
 u32 kernel_code_words(const struct unwind_space *space)
 {
 	u32 words = 0;

@@ -38,6 +38,5 @@ void kernel_code_add_rider(struct kernel_code *code, u32 pid, u32 tid, u64 threa
 /* A process is watched, and this is known of it. */
 bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_process *process,
 		       struct err *err);
-void kernel_code_ignore(struct kernel_code *code, u32 pid);
 /* How many words the tables of a space take. */
 u32 kernel_code_words(const struct unwind_space *space);

@@ -13,12 +13,12 @@
 #include "engines/kernel/assemble.h"
 #include "engines/kernel/program.h"
 #include "engines/kernel/watched.h"
+#include "events/events.h"
+#include "target/kin.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define LOG_DOMAIN LOG_kernel
 #include "base/log.h"
@@ -26,14 +26,14 @@
 enum {
 	TABLE_WORDS_MIN = 1 << 21, /* 8 MiB: what children bring has to find room, too */
 	TABLE_WORDS_MAX = 1 << 26,
-	/* Frames of a stack that are looked at for one that may live on. */
-	LIVE_DEPTH_MAX = 4096,
 };
 
 /* So often the ring is looked at, and a thread's samples get their weight. */
 static const u64 POLL_NS = 20 * NS_PER_MS, PAY_NS = NS_PER_S;
 /* And how often a VM is asked for its threads. */
 static const u64 RIDERS_NS = 10 * NS_PER_MS;
+/* And whether the ring was full when somebody ended. */
+static const u64 MISSED_NS = NS_PER_S;
 
 struct run {
 	struct engine_options options;
@@ -44,7 +44,7 @@ struct run {
 	u64 incarnations;
 	struct quality quality;
 	struct rng rng;
-	u64 redraw_ns;
+	u64 redraw_ns, missed_ns; /* when to do these again */
 	sample_fn *fn;
 	void *arg;
 	struct assembly *assembly;
@@ -103,7 +103,9 @@ static bool tell_process(struct run *run, const struct watched *process, struct 
 {
 	struct kernel_process told = { .space = process->space_number,
 				       .execs = process->execs,
-				       .machine = process->machine_number };
+				       .machine = process->machine_number,
+				       .is_held = run->options.may_start && !process->execs &&
+						  run->processes.at[0] == process };
 
 	return kernel_code_watch(&run->code, process->pid, &told, err);
 }
@@ -149,13 +151,12 @@ static bool tell_machine(struct run *run, struct watched *process, struct err *e
 	return tell_process(run, process, err);
 }
 
-/* Reads what it maps and tells the kernel. */
-static bool tell(struct run *run, struct watched *process, struct err *err)
+/* Tells the kernel what it maps, as far as that is known. */
+static bool tell_space(struct run *run, struct watched *process, struct err *err)
 {
 	u32 number;
 
-	if (!watched_read_maps(process, err) ||
-	    !kernel_code_add(&run->code, &process->space, &number, err))
+	if (!kernel_code_add(&run->code, &process->space, &number, err))
 		return false;
 	leave_space(run, process);
 	process->space_number = number;
@@ -165,8 +166,14 @@ static bool tell(struct run *run, struct watched *process, struct err *err)
 			"process %u maps more code than the kernel's tables hold: some of its stacks are "
 			"walked by sonde itself",
 			process->pid);
-	process->ask_ns = process->wait_ns = 0;
+	process->ask_ns = 0;
 	return tell_process(run, process, err) && tell_machine(run, process, err);
+}
+
+/* Reads that first. */
+static bool tell(struct run *run, struct watched *process, struct err *err)
+{
+	return watched_read_maps(process, err) && tell_space(run, process, err);
 }
 
 /* ---- samples ------------------------------------------------------------------------------- */
@@ -191,33 +198,26 @@ static const struct runtime *runtime_of(const struct sample_source *source, u16 
 static u64 generation_now(const struct sample_source *source)
 {
 	const struct kernel_source *self = (const struct kernel_source *)source;
-	const struct attached *attached = self->process->machine.attached;
-	struct walk walk = { 0 };
 
-	if (!self->vm_thread)
-		return self->process->space_number;
-	attached->runtime->begin(source->mem, attached->state, self->vm_thread, &walk);
-	return walk.generation;
+	return self->vm_thread ? attached_generation(self->process->machine.attached, source->mem,
+						     self->vm_thread) :
+				 self->process->space_number;
 }
 
 static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
 {
 	const struct kernel_source *self = (const struct kernel_source *)source;
-	const struct attached *attached = self->process->machine.attached;
-	struct walk walk = { 0 };
 
-	if (!self->vm_thread)
-		return false;
-	enum step step = attached->runtime->begin(source->mem, attached->state, self->vm_thread,
-						  &walk);
-	for (u32 n = 0; step_goes_on(step) && n < LIVE_DEPTH_MAX; n++) {
-		struct frame now = { 0 };
-		step = attached->runtime->step(source->mem, attached->state, &walk, &now);
-		if (step == STEP_MORE && now.id == frame->id && now.owner == frame->owner &&
-		    now.at == frame->at)
-			return true;
-	}
-	return false;
+	return self->vm_thread && attached_has_frame(self->process->machine.attached, source->mem,
+						     self->vm_thread, frame);
+}
+
+static const char *event_name(const struct sample_source *source, u64 event)
+{
+	const struct event_list *events =
+		((const struct kernel_source *)source)->run->options.events;
+
+	return events && event < events->all.count ? events->all.at[event].name : NULL;
 }
 
 static const struct image *image_of(const struct sample_source *source, u64 owner)
@@ -239,6 +239,7 @@ static void hand_out(struct run *run, const struct watched *process,
 			    .generation_now = generation_now,
 			    .frame_is_live = frame_is_live,
 			    .image_of = image_of,
+			    .event_name = event_name,
 			    .thread_name = thread->comm,
 			    .thread_life = thread->life },
 		.run = run,
@@ -249,24 +250,38 @@ static void hand_out(struct run *run, const struct watched *process,
 	run->fn(run->arg, sample, &source.source);
 }
 
-/* Its samples since the last time share what it has used since then. */
+/* Of the samples that have no weight yet. */
+static void share(struct run *run, const struct watched *process, struct watched_thread *thread,
+		  u64 weight, u64 now_ns)
+{
+	struct sample sample = { .time_ns = now_ns,
+				 .weight = weight,
+				 .pid = process->pid,
+				 .tid = thread->tid,
+				 .kind = SAMPLE_SHARE };
+
+	hand_out(run, process, thread, 0, &sample);
+	thread->unpaid = 0;
+}
+
+/* Its samples since the last time share what it has used since then.  An event that waits for its latency had none: it
+ * is over when something else is. */
 static void pay(struct run *run, const struct watched *process, struct watched_thread *thread,
 		u64 now_ns)
 {
 	u64 owed = thread->runtime_ns - thread->paid_ns;
-	struct sample share = { .time_ns = now_ns,
-				.weight = owed,
-				.pid = process->pid,
-				.tid = thread->tid,
-				.kind = SAMPLE_SHARE };
 
+	if (run->options.events) {
+		if (thread->unpaid)
+			share(run, process, thread, 0, now_ns);
+		return;
+	}
 	if (thread->unpaid && !owed)
 		return; /* the kernel adds up at its ticks */
 	if (thread->unpaid)
-		hand_out(run, process, thread, 0, &share);
+		share(run, process, thread, owed, now_ns);
 	else
 		run->quality.cpu_unshared_ns += owed;
-	thread->unpaid = 0;
 	thread->paid_ns = thread->runtime_ns;
 	thread->paid_at_ns = now_ns;
 }
@@ -312,6 +327,32 @@ static void catch_up(struct run *run, struct watched *process, const struct kern
 		log_debug(1, "process %u: %s", process->pid, err.text);
 }
 
+/* Does its weight come later: with the CPU time, or when the system call ends? */
+static bool is_unpaid(const struct run *run, const struct kernel_head *head)
+{
+	const struct event_list *events = run->options.events;
+	u32 index = head->event - 1u;
+
+	if (!head->event)
+		return true;
+	return run->options.event_weighs_time && index < events->all.count && !head->latency_ns &&
+	       events->all.at[index].kind == EVENT_SYSCALL;
+}
+
+static u64 weight_of(const struct run *run, const struct kernel_head *head)
+{
+	return run->options.event_weighs_time ? head->latency_ns * head->hits : 0;
+}
+
+static void on_latency(struct run *run, const struct kernel_head *head)
+{
+	struct watched *process = find(run, head->pid);
+	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
+
+	if (thread && thread->unpaid)
+		share(run, process, thread, head->latency_ns * head->hits, head->time_ns);
+}
+
 static void on_sample(struct run *run, const struct kernel_record *record, size_t size)
 {
 	const struct kernel_head *head = &record->head;
@@ -327,26 +368,30 @@ static void on_sample(struct run *run, const struct kernel_record *record, size_
 	memcpy(thread->comm, head->comm, sizeof thread->comm);
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;
-	run->quality.taken++;
+	run->quality.taken += head->hits;
 	if (!is_wanted(run, thread)) {
 		run->quality.idle++;
 		return;
 	}
+	if (head->event)
+		pay(run, process, thread, head->time_ns);
 	*sample = (struct sample){ .time_ns = head->time_ns,
+				   .weight = weight_of(run, head),
 				   .pid = head->pid,
 				   .tid = head->tid,
 				   .cpu = head->cpu,
-				   .kind = SAMPLE_CPU,
-				   .flags = SAMPLE_UNPAID };
-	assemble(run->assembly, process, record, size, sample);
+				   .kind = head->event ? SAMPLE_EVENT : SAMPLE_CPU,
+				   .flags = is_unpaid(run, head) ? SAMPLE_UNPAID : 0,
+				   .more = head->hits - 1 };
+	assemble(run->assembly, process, record, size, run->options.event_at_root, sample);
 	count_sample(run, sample);
 	if (!thread->paid_at_ns) {
 		thread->paid_at_ns = head->time_ns;
 		run->quality.threads++;
 	}
 	hand_out(run, process, thread, head->vm_thread, sample);
-	thread->unpaid++;
-	if (head->time_ns > thread->paid_at_ns + PAY_NS)
+	thread->unpaid += (sample->flags & SAMPLE_UNPAID) != 0;
+	if (!head->event && head->time_ns > thread->paid_at_ns + PAY_NS)
 		pay(run, process, thread, head->time_ns);
 }
 
@@ -404,10 +449,33 @@ static void on_record(void *arg, const struct kernel_record *record, size_t size
 	case KERNEL_EXEC:
 		on_exec(run, &record->head);
 		break;
+	case KERNEL_LATENCY:
+		on_latency(run, &record->head);
+		break;
 	case KERNEL_THREAD_END:
 	case KERNEL_PROCESS_END:
 		on_end(run, &record->head);
 		break;
+	}
+}
+
+/* The ring may have been full when a process ended.  What it used is paid as far as it was told; two looks, since what
+ * was told may not be read yet. */
+static void find_missed_ends(struct run *run, u64 now_ns)
+{
+	u64 counts[KERNEL_COUNTS];
+
+	if (now_ns < run->missed_ns)
+		return;
+	run->missed_ns = now_ns + MISSED_NS;
+	kernel_program_counts(&run->program, counts);
+	for (u32 i = 0; counts[KERNEL_COUNT_LIVES_LOST] && i < run->processes.count; i++) {
+		struct watched *process = run->processes.at[i];
+		bool is_gone = !target_is_alive(process->pid);
+		process->has_ended |= is_gone && process->was_gone;
+		process->was_gone = is_gone;
+		for (u32 t = 0; process->has_ended && t < process->threads.count; t++)
+			pay(run, process, &process->threads.at[t], now_ns);
 	}
 }
 
@@ -429,16 +497,37 @@ static void drop_ended(struct run *run)
 
 /* ---- pumping ------------------------------------------------------------------------------- */
 
-/* The caller may never come back: what was used until now is handed out now. */
+/* The caller may never come back: what was used until now is handed out now.  (Of a system call that is not over nothing
+ * is.) */
 static void settle(struct run *run, u64 now_ns)
 {
-	for (u32 i = 0; i < run->processes.count; i++) {
+	for (u32 i = 0; !run->options.events && i < run->processes.count; i++) {
 		struct watched *process = run->processes.at[i];
 		watched_update(process);
 		for (u32 t = 0; t < process->threads.count; t++)
 			if (process->threads.at[t].unpaid)
 				pay(run, process, &process->threads.at[t], now_ns);
 	}
+}
+
+static void kernel_event_counts(const struct run *run, struct engine_event *out)
+{
+	kernel_program_event_counts(&run->program, out);
+}
+
+/* Hits of events that no sample stands for yet. */
+static u64 passed_hits(const struct run *run)
+{
+	u32 count = run->options.events ? run->options.events->all.count : 0;
+	struct engine_event *each = count ? calloc(count, sizeof *each) : NULL;
+	u64 sum = 0;
+
+	if (each)
+		kernel_program_event_counts(&run->program, each);
+	for (u32 i = 0; each && i < count; i++)
+		sum += each[i].waiting;
+	free(each);
+	return sum;
 }
 
 static void count_expected(struct run *run)
@@ -449,9 +538,14 @@ static void count_expected(struct run *run)
 	kernel_program_counts(&run->program, counts);
 	kernel_program_consume(&run->program); /* all that was counted is in the ring */
 	quality->lost.dropped = counts[KERNEL_COUNT_DROPPED];
+	if (counts[KERNEL_COUNT_FORKS_LOST] && !quality->warning[0])
+		snprintf(quality->warning, sizeof quality->warning,
+			 "%llu children were not followed: more than %d processes at once",
+			 (unsigned long long)counts[KERNEL_COUNT_FORKS_LOST], KERNEL_PROCESSES_MAX);
+	quality->lost.passed = passed_hits(run);
 	u64 told = quality->taken + quality_lost(quality);
-	quality->expected = counts[KERNEL_COUNT_SAMPLES] > told ? counts[KERNEL_COUNT_SAMPLES] :
-								  told;
+	u64 counted = counts[KERNEL_COUNT_SAMPLES] + quality->lost.passed;
+	quality->expected = counted > told ? counted : told;
 }
 
 static void redraw(struct run *run, u64 now_ns)
@@ -468,10 +562,11 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		kernel_program_consume(&run->program);
 		drop_ended(run);
 		u64 now = clock_now_ns();
+		find_missed_ends(run, now);
 		bool has_ended = !run->processes.count;
 		if (has_ended || engine_interrupted() || now >= until_ns) {
-			settle(run, now);
 			count_expected(run);
+			settle(run, now);
 			return !has_ended || err_set(err, ERR_NO_PROCESS, "the process has ended");
 		}
 		redraw(run, now);
@@ -503,9 +598,8 @@ static void kernel_close(struct run *run)
 
 static bool check_options(const struct engine_options *options, struct err *err)
 {
-	if (options->hz < 1 || options->hz > ENGINE_HZ_MAX)
-		return err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz,
-			       ENGINE_HZ_MAX);
+	if (!options->events && !engine_check_rate(options, err))
+		return false;
 	if (options->mode != MODE_CPU)
 		return err_set(
 			err, ERR_UNSUPPORTED,
@@ -531,9 +625,7 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 		return NULL;
 	}
 	run->options = *options;
-	run->rng.state = options->seed;
-	if (!run->rng.state && getrandom(&run->rng.state, sizeof run->rng.state, GRND_NONBLOCK) < 0)
-		run->rng.state = clock_now_ns();
+	run->rng.state = options->seed ? options->seed : rng_seed();
 	snprintf(run->quality.engine, sizeof run->quality.engine, "kernel");
 	return run;
 }
@@ -564,7 +656,12 @@ static bool start(struct run *run, struct target *target, struct err *err)
 						  .children = run->options.children,
 						  .no_native = run->options.no_native,
 						  .no_kernel = run->options.no_kernel,
-						  .seed = rng_u64(&run->rng) };
+						  .seed = rng_u64(&run->rng),
+						  .events = run->options.events,
+						  .every = run->options.every,
+						  .pid = target->pid,
+						  .latency_min_ns = run->options.latency_min_ns,
+						  .send_latency = run->options.event_weighs_time };
 	if (!kernel_program_open(program, &options, on_record, run, err))
 		return false;
 	run->code = (struct kernel_code){ .processes_fd = program->processes_fd,
@@ -572,7 +669,7 @@ static bool start(struct run *run, struct target *target, struct err *err)
 					  .machines_fd = program->machines_fd,
 					  .riders_fd = program->riders_fd };
 	if (!kernel_code_init(&run->code, program->tables_fd, options.table_words, err) ||
-	    !tell(run, process, err))
+	    !tell_space(run, process, err))
 		return false;
 	watched_begin(process);
 	run->quality.begin_ns = clock_now_ns();
@@ -593,8 +690,10 @@ static struct run *kernel_open(struct target *target, const struct engine_option
 const struct engine kernel_engine = {
 	.name = "kernel",
 	.has_natives = true,
+	.has_events = true,
 	.open = kernel_open,
 	.pump = kernel_pump,
 	.quality = kernel_quality,
+	.event_counts = kernel_event_counts,
 	.close = kernel_close,
 };

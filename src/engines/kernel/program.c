@@ -3,6 +3,9 @@
 #include "engines/kernel/program.h"
 
 #include "base/clock.h"
+#include "engines/engine.h"
+#include "engines/kernel/attach.h"
+#include "events/events.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,12 +25,6 @@
 extern const unsigned char prof_object[];
 extern const unsigned long prof_object_size;
 
-/* The constants of prof.bpf.c, as its section .rodata has them. */
-struct constants {
-	u32 table_mask, pid_level;
-	bool follow_children, with_native, with_kernel;
-};
-
 /* ---- loading ------------------------------------------------------------------------------- */
 
 static int to_log(enum libbpf_print_level level, const char *format, va_list args)
@@ -43,7 +40,7 @@ static int to_log(enum libbpf_print_level level, const char *format, va_list arg
 }
 
 /* What is refused, and to whom. */
-static bool refused(struct err *err, int why, const char *what)
+bool kernel_refused(struct err *err, int why, const char *what)
 {
 	err_sys(err, why, "%s", what);
 	if (why == EINVAL || why == ENOTSUP)
@@ -56,15 +53,16 @@ static bool refused(struct err *err, int why, const char *what)
 	return false;
 }
 
-static bool set_constants(struct bpf_object *object, const struct constants *constants)
+/* They are all that is in the section .rodata. */
+static bool set_constants(struct bpf_object *object, const struct kernel_constants *constants)
 {
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, object)
 	{
-		size_t size; /* without the padding at the end */
+		size_t size;
 		if (strstr(bpf_map__name(map), ".rodata") && bpf_map__initial_value(map, &size))
-			return size <= sizeof *constants &&
+			return size == sizeof *constants &&
 			       bpf_map__set_initial_value(map, constants, size) == 0;
 	}
 	return false;
@@ -83,7 +81,8 @@ static bool set_size(const struct bpf_object *object, const char *name, u32 entr
 	       (!bytes || !bpf_map__set_value_size(map, bytes));
 }
 
-static struct bpf_object *load(const struct constants *constants, struct err *err)
+static struct bpf_object *load(const struct kernel_constants *constants,
+			       const struct event_list *events, struct err *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "sonde");
 	u32 cpus = (u32)libbpf_num_possible_cpus();
@@ -91,17 +90,19 @@ static struct bpf_object *load(const struct constants *constants, struct err *er
 	libbpf_set_print(to_log);
 	struct bpf_object *object = bpf_object__open_mem(prof_object, (size_t)prof_object_size,
 							 &options);
-	if (!object || !set_constants(object, constants) || !set_size(object, "rooms", cpus, 0) ||
+	if (!object || !set_constants(object, constants) ||
+	    !set_size(object, "rooms", cpus * constants->rooms_each, 0) ||
 	    !set_size(object, "tables", 0, (constants->table_mask + 1) * 4)) {
 		bpf_object__close(object);
 		err_set(err, ERR_BAD_DATA, "the BPF programs in this sonde are not its own");
 		return NULL;
 	}
+	kernel_attach_choose(object, events);
 	int why = -bpf_object__load(object);
 	if (!why)
 		return object;
 	bpf_object__close(object);
-	refused(err, why, "loading the BPF programs");
+	kernel_refused(err, why, "loading the BPF programs");
 	return NULL;
 }
 
@@ -120,18 +121,22 @@ static bool ask_level(const struct bpf_object *object, u32 *level)
 static struct bpf_object *load_at_level(const struct kernel_program_options *options,
 					struct err *err)
 {
-	struct constants constants = { .table_mask = options->table_words - 1,
-				       .follow_children = options->children,
-				       .with_native = !options->no_native,
-				       .with_kernel = !options->no_kernel };
-	struct bpf_object *object = load(&constants, err);
+	struct kernel_constants constants = { .table_mask = options->table_words - 1,
+					      .rooms_each = options->events ? KERNEL_ROOMS_MOST : 1,
+					      .every = options->every,
+					      .latency_min_ns = options->latency_min_ns,
+					      .follow_children = options->children,
+					      .with_native = !options->no_native,
+					      .with_kernel = !options->no_kernel,
+					      .send_latency = options->send_latency };
+	struct bpf_object *object = load(&constants, options->events, err);
 	u32 level = 0;
 
 	if (!object || !ask_level(object, &level) || !level)
 		return object;
 	bpf_object__close(object);
 	constants.pid_level = level;
-	return load(&constants, err);
+	return load(&constants, options->events, err);
 }
 
 /* ---- clocks -------------------------------------------------------------------------------- */
@@ -149,11 +154,11 @@ static int open_clock(int cpu, u64 period_ns)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static bool keep_link(struct kernel_program *program, struct bpf_link *link, const char *what,
+bool kernel_keep_link(struct kernel_program *program, struct bpf_link *link, const char *what,
 		      struct err *err)
 {
 	if (!link)
-		return refused(err, errno, what);
+		return kernel_refused(err, errno, what);
 	if (vec_push(&program->links, link))
 		return true;
 	bpf_link__destroy(link);
@@ -180,15 +185,15 @@ static bool start_clock(struct kernel_program *program, int cpu, struct err *err
 	if (fd < 0 && errno == ENODEV)
 		return true; /* the CPU is offline */
 	if (fd < 0)
-		return refused(err, errno, "a clock for each CPU (perf_event_open)");
+		return kernel_refused(err, errno, "a clock for each CPU (perf_event_open)");
 	struct bpf_link *link = bpf_program__attach_perf_event(on_clock, fd);
 	if (!link)
 		close(fd);
 	/* the link closes it */
-	return keep_link(program, link, "attaching to a CPU's clock", err) &&
+	return kernel_keep_link(program, link, "attaching to a CPU's clock", err) &&
 	       (vec_push(&program->clocks, fd) || err_no_memory(err)) &&
 	       (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0 ||
-		refused(err, errno, "starting a CPU's clock"));
+		kernel_refused(err, errno, "starting a CPU's clock"));
 }
 
 u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns)
@@ -216,7 +221,12 @@ bool kernel_program_open(struct kernel_program *program,
 			 void *arg, struct err *err)
 {
 	*program = (struct kernel_program){
-		.hz = options->hz, .rng = { options->seed }, .fn = fn, .arg = arg
+		.hz = options->hz,
+		.rng = { options->seed },
+		.fn = fn,
+		.arg = arg,
+		.events = options->events,
+		.probed_pid = options->children ? -1 : (s32)options->pid,
 	};
 	program->object = load_at_level(options, err);
 	if (!program->object)
@@ -227,10 +237,11 @@ bool kernel_program_open(struct kernel_program *program,
 	program->riders_fd = map_fd(program->object, "riders");
 	program->tables_fd = map_fd(program->object, "tables");
 	program->counts_fd = map_fd(program->object, "counts");
+	program->event_counts_fd = map_fd(program->object, "event_counts");
 	program->ring = ring_buffer__new(map_fd(program->object, "records"), on_record, program,
 					 NULL);
 	if (!program->ring)
-		return refused(err, errno, "the ring of records");
+		return kernel_refused(err, errno, "the ring of records");
 	program->ring_fd = ring_buffer__epoll_fd(program->ring);
 	return true;
 }
@@ -243,10 +254,12 @@ bool kernel_program_start(struct kernel_program *program, struct err *err)
 	for (u32 i = 0; i < COUNT_OF(lives); i++) {
 		const struct bpf_program *life = bpf_object__find_program_by_name(program->object,
 										  lives[i]);
-		if (!keep_link(program, bpf_program__attach(life),
-			       "attaching to fork, exec and exit", err))
+		if (!kernel_keep_link(program, bpf_program__attach(life),
+				      "attaching to fork, exec and exit", err))
 			return false;
 	}
+	if (program->events)
+		return kernel_attach_events(program, err);
 	for (int cpu = 0; cpu < cpus; cpu++)
 		if (!start_clock(program, cpu, err))
 			return false;
@@ -283,17 +296,46 @@ void kernel_program_wait(const struct kernel_program *program, u64 until_ns)
 	ppoll(&ring, 1, &wait, NULL);
 }
 
+/* The values of all CPUs, `size` bytes each; NULL: there are none. */
+static void *each_cpu(int map_fd, u32 key, size_t size)
+{
+	void *each = calloc((size_t)libbpf_num_possible_cpus(), size);
+
+	if (each && bpf_map_lookup_elem(map_fd, &key, each) == 0)
+		return each;
+	free(each);
+	return NULL;
+}
+
 void kernel_program_counts(const struct kernel_program *program, u64 out[KERNEL_COUNTS])
 {
 	int cpus = libbpf_num_possible_cpus();
-	u64 *each = calloc((size_t)cpus, sizeof *each);
 
 	memset(out, 0, KERNEL_COUNTS * sizeof *out);
-	for (u32 what = 0; each && what < KERNEL_COUNTS; what++) {
-		if (bpf_map_lookup_elem(program->counts_fd, &what, each) != 0)
-			continue;
-		for (int i = 0; i < cpus; i++)
+	for (u32 what = 0; what < KERNEL_COUNTS; what++) {
+		u64 *each = each_cpu(program->counts_fd, what, sizeof *each);
+		for (int i = 0; each && i < cpus; i++)
 			out[what] += each[i];
+		free(each);
 	}
-	free(each);
+}
+
+void kernel_program_event_counts(const struct kernel_program *program, struct engine_event *out)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	for (u32 i = 0; i < program->events->all.count; i++) {
+		struct kernel_event_count *each = each_cpu(program->event_counts_fd,
+							   kernel_event_number(i), sizeof *each);
+		out[i] = (struct engine_event){ 0 };
+		for (int cpu = 0; each && cpu < cpus; cpu++) {
+			out[i].hits += each[cpu].hits;
+			out[i].waiting += each[cpu].waiting;
+			out[i].returned += each[cpu].returned;
+			out[i].latency_ns += each[cpu].latency_ns;
+			if (each[cpu].latency_max_ns > out[i].latency_max_ns)
+				out[i].latency_max_ns = each[cpu].latency_max_ns;
+		}
+		free(each);
+	}
 }

@@ -2,6 +2,7 @@
  * program.h - the BPF programs, loaded and attached, and the ring that they write.
  *
  *	one cpu-clock event a CPU     on_clock: a sample of whatever watched thread runs there
+ *	or events that were asked for (attach.c)
  *	fork, exec and exit           what becomes of watched processes
  *
  * The period of each CPU's event is drawn anew at random instants, some 25 times a second: a fixed one falls in step with
@@ -13,6 +14,8 @@
 #include "base/vec.h"
 #include "engines/kernel/shared.h"
 
+struct engine_event;
+struct event_list;
 struct bpf_object;
 struct bpf_link;
 struct ring_buffer;
@@ -22,8 +25,10 @@ struct kernel_program {
 	struct ring_buffer *ring;
 	VEC(struct bpf_link *) links;
 	VEC(int) clocks; /* perf events, one for each CPU that is online */
-	int processes_fd, spaces_fd, machines_fd, riders_fd, tables_fd, counts_fd;
-	int ring_fd; /* readable when there is something that cannot wait */
+	int processes_fd, spaces_fd, machines_fd, riders_fd, tables_fd, counts_fd, event_counts_fd;
+	const struct event_list *events; /* borrowed; NULL: the clock */
+	s32 probed_pid;                  /* of user-space probes; -1: all that map the file */
+	int ring_fd;                     /* readable when there is something that cannot wait */
 	u32 hz;
 	struct rng rng;
 	void *arg;
@@ -38,6 +43,10 @@ struct kernel_program_options {
 	u32 table_words; /* a power of two */
 	bool children, no_native, no_kernel;
 	u64 seed;
+	const struct event_list *events; /* NULL: the clock is what is looked at */
+	u32 every, pid;
+	u64 latency_min_ns;
+	bool send_latency;
 };
 
 /* Nothing runs yet. Says which capability is missing. */
@@ -54,3 +63,5 @@ void kernel_program_consume(struct kernel_program *program);
 /* Until then, or until a record cannot wait. */
 void kernel_program_wait(const struct kernel_program *program, u64 until_ns);
 void kernel_program_counts(const struct kernel_program *program, u64 out[KERNEL_COUNTS]);
+/* Of each event, all CPUs together. */
+void kernel_program_event_counts(const struct kernel_program *program, struct engine_event *out);

@@ -6,7 +6,9 @@
  *	machines    a VM: which runtime, its state, and where each thread keeps the word that leads to its own
  *	riders      thread -> its thread of the VM, where there is no such word
  *	tables      the words of all tables (unwind/rule.h), one behind the other
- *	records     a ring: one record an interrupt
+ *	records     a ring: one record an interrupt, or an event
+ *	calls       by the number of a system call: which events it is
+ *	event_counts  of each event, on each CPU
  *	counts      of each CPU: what happened there
  *
  *	record = head | kernel's frames | native frames | managed frames | [rest]       rest = walk | bytes of the stack
@@ -32,6 +34,37 @@ enum {
 	KERNEL_PROCESSES_MAX = 8192,
 	KERNEL_STACK_PAGES = 5, /* of a stack that are copied; the first one in part */
 	KERNEL_STACK_BYTES = KERNEL_STACK_PAGES * 4096,
+	KERNEL_CALLS_MAX = 1024,
+	KERNEL_EVENTS_MAX = 2048,
+	KERNEL_STACKS_HZ =
+		4000, /* of an event, on a CPU: more are not taken unless they are asked for */
+	KERNEL_ROOMS_MOST = 4, /* a CPU: walks that are under way there */
+};
+
+/* Set before the programs are loaded. */
+struct kernel_constants {
+	u32 table_mask; /* words of `tables`, less one */
+	u32 pid_level;  /* of our own pid namespace: pids are what this side calls processes */
+	u32 rooms_each; /* a CPU's */
+	u32 every; /* of an event's hits, one in so many is looked at; 0: as their rate allows */
+	u64 latency_min_ns; /* a system call that is shorter is no event */
+	u8 follow_children, with_native, with_kernel;
+	u8 send_latency; /* of system calls of which there is a sample */
+	u8 zero[4];
+};
+
+/* Events that a system call is, when it begins and when it ends; 0: none. */
+struct kernel_call {
+	u16 enter, leave;
+};
+
+/* Of an event, on a CPU. */
+struct kernel_event_count {
+	u64 hits;
+	u64 waiting; /* of them, those behind the last one that was looked at */
+	u64 returned, latency_ns, latency_max_ns; /* of system calls */
+	u64 pace_ns, pace_hits;                   /* since then, so many */
+	u32 every, left;
 };
 
 /* Addresses that one file's table covers; by address. */
@@ -56,7 +89,7 @@ struct kernel_process {
 	u32 space;   /* a key of `spaces`; 0: where its code lies is not known yet */
 	u32 execs;   /* that were seen of it */
 	u32 machine; /* a key of `machines`; 0: none is known */
-	u32 zero;
+	u32 is_held; /* it is still sonde, about to become the command */
 };
 
 struct kernel_machine {
@@ -87,14 +120,19 @@ enum kernel_record_kind {
 	KERNEL_EXEC,
 	KERNEL_THREAD_END,
 	KERNEL_PROCESS_END, /* and it was the last thread */
+	KERNEL_LATENCY,     /* of the thread's last sample */
 };
 
 struct kernel_head {
 	u64 time_ns;    /* CLOCK_MONOTONIC */
 	u64 runtime_ns; /* the thread's CPU time so far, at most a tick old */
+	u64 latency_ns; /* of a system call that has ended */
 	u32 pid, tid, cpu;
 	u32 parent; /* process; of KERNEL_FORK */
 	u32 execs;  /* of its process */
+	u32 hits;   /* for so many it stands */
+	u16 event;  /* 0: the clock */
+	u16 result; /* errno of a system call that has ended; 0: it went well */
 	u16 kind;   /* enum kernel_record_kind */
 	u16 end; /* enum unwind_step: how the native walk ended; UNWIND_MORE: at KERNEL_NATIVE_MAX */
 	u32 native_count; /* so many struct kernel_frame follow */
@@ -117,7 +155,7 @@ struct kernel_record {
 };
 
 enum kernel_count {
-	KERNEL_COUNT_SAMPLES,    /* interrupts in processes that are watched */
+	KERNEL_COUNT_SAMPLES, /* interrupts in processes that are watched; hits for which a stack is to stand */
 	KERNEL_COUNT_DROPPED,    /* of these, those for which the ring had no room */
 	KERNEL_COUNT_LIVES_LOST, /* forks, execs and ends for which it had none */
 	KERNEL_COUNT_FORKS_LOST, /* children that found no room among the processes */
@@ -126,5 +164,5 @@ enum kernel_count {
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct kernel_range) == 32, "crosses the kernel boundary");
-_Static_assert(sizeof(struct kernel_head) == 88, "crosses the kernel boundary");
+_Static_assert(sizeof(struct kernel_head) == 104, "crosses the kernel boundary");
 #endif

@@ -74,7 +74,7 @@ void watched_exec(struct watched *process, u64 incarnation)
 	process->incarnation = incarnation;
 	process->execs++;
 	process->space_number = process->machine_number = 0;
-	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->wait_ns = 0;
+	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->asked_ns = 0;
 	process->may_have_one = false;
 	attached_free(&process->attached);
 	unwind_space_clear(&process->space);
@@ -123,7 +123,16 @@ bool watched_read_maps(struct watched *process, struct err *err)
 
 /* ---- its VM -------------------------------------------------------------------------------- */
 
-static const u64 WAIT_LEAST_NS = 10 * NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
+static const u64 WAIT_LEAST_NS = 2 * NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
+
+/* A VM that starts is asked more often than one that has not started for long: some tenths of the time late. */
+static u64 wait_of(struct watched *process, u64 now_ns)
+{
+	process->asked_ns = process->asked_ns ? process->asked_ns : now_ns;
+	u64 wait = (now_ns - process->asked_ns) / 4;
+
+	return wait < WAIT_LEAST_NS ? WAIT_LEAST_NS : wait > WAIT_MOST_NS ? WAIT_MOST_NS : wait;
+}
 
 bool watched_find_machine(struct watched *process, char warning[200])
 {
@@ -133,10 +142,7 @@ bool watched_find_machine(struct watched *process, char warning[200])
 
 	if (process->machine_number || now < process->ask_ns)
 		return false;
-	process->wait_ns = process->wait_ns ? process->wait_ns * 2 : WAIT_LEAST_NS;
-	if (process->wait_ns > WAIT_MOST_NS)
-		process->wait_ns = WAIT_MOST_NS;
-	process->ask_ns = now + process->wait_ns;
+	process->ask_ns = now + wait_of(process, now);
 	attached_find(&process->attached, process->target, &report);
 	process->may_have_one = report.is_starting || process->attached.count;
 	if (report.warning[0])

@@ -24,17 +24,18 @@ struct watched {
 	struct target *target; /* the caller's, or `own` */
 	struct target own;
 	struct unwind_space space;
-	u32 space_number; /* the kernel's; 0: none */
-	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
-	u64 maps_wait_ns; /* not again before: when that did not help the last time */
-	bool has_ended;
+	u32 space_number;         /* the kernel's; 0: none */
+	u64 maps_ns;              /* when the mappings were read; 0: they are to be read */
+	u64 maps_wait_ns;         /* not again before: when that did not help the last time */
+	bool has_ended, was_gone; /* was_gone: when its end may have been missed */
 	/* what it runs; the machine is that of the first */
 	attached_list attached;
 	struct machine machine;
-	u32 machine_number;  /* the kernel's; 0: none */
-	bool may_have_one;   /* a VM that has not started, or none of whose threads is known */
-	u64 ask_ns, wait_ns; /* when to look again, and how long it was waited */
-	u32 lives;           /* of threads */
+	u32 machine_number; /* the kernel's; 0: none */
+	bool may_have_one;  /* a VM that has not started, or none of whose threads is known */
+	u64 ask_ns,
+		asked_ns; /* when to look again, and when it was looked the first time; 0: not yet */
+	u32 lives;        /* of threads */
 	VEC(struct watched_thread) threads; /* by tid */
 };
 

@@ -11,6 +11,7 @@ const LANGUAGES = {
 	python: { label: 'Python', hue: 142, c: { label: "Python's C functions", hue: 178 } },
 	native: { label: 'Native', hue: 212 },
 	kernel: { label: 'Kernel', hue: 268 },
+	event:  { label: 'Events', hue: 318 },
 	'':     { label: 'Marks', grey: true },
 };
 

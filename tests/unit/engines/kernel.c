@@ -120,7 +120,8 @@ static size_t make_record(struct made_record *made, const u64 *pcs, u32 pc_count
 		struct kernel_frame frame = { pcs[i] | (i ? KERNEL_IS_RETURN : 0), 0x7000 + i };
 		memcpy(at, &frame, sizeof frame);
 	}
-	memcpy(at, managed, managed_count * sizeof *managed);
+	if (managed_count)
+		memcpy(at, managed, managed_count * sizeof *managed);
 	at += managed_count * sizeof *managed;
 	return sizeof made->record + (size_t)(at - made->room);
 }
@@ -144,7 +145,7 @@ struct assembled {
 };
 
 static struct assembled run_assembly(struct watched *process, const struct made_record *made,
-				     size_t size)
+				     size_t size, bool event_at_root)
 {
 	struct assembled got = {
 		assembly_new(), calloc(1, sizeof *got.sample + ASSEMBLED_MAX * sizeof(struct frame))
@@ -152,7 +153,7 @@ static struct assembled run_assembly(struct watched *process, const struct made_
 
 	assert_non_null(got.assembly);
 	assert_non_null(got.sample);
-	assemble(got.assembly, process, &made->record, size, got.sample);
+	assemble(got.assembly, process, &made->record, size, event_at_root, got.sample);
 	return got;
 }
 
@@ -183,7 +184,7 @@ static void managed_frames_take_the_place_of_loops_and_shells(void **unused)
 
 	(void)unused;
 	made.record.head.kernel_count = 0;
-	struct assembled got = run_assembly(process, &made, size);
+	struct assembled got = run_assembly(process, &made, size, false);
 	assert_int_equal(got.sample->leftover, 0);
 	assert_int_equal(got.sample->flags, 0);
 	check_ids(got, wanted, COUNT_OF(wanted));
@@ -202,7 +203,7 @@ static void a_shell_that_is_entered_has_its_frame_already(void **unused)
 	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
 
 	(void)unused;
-	check_ids(run_assembly(process, &made, size), wanted, COUNT_OF(wanted));
+	check_ids(run_assembly(process, &made, size, false), wanted, COUNT_OF(wanted));
 	watched_free(process);
 }
 
@@ -217,9 +218,29 @@ static void what_was_cut_says_so(void **unused)
 
 	(void)unused;
 	made.record.head.end = UNWIND_NO_RULE;
-	struct assembled got = run_assembly(process, &made, size);
+	struct assembled got = run_assembly(process, &made, size, false);
 	assert_true(got.sample->flags & SAMPLE_TRUNCATED);
 	check_ids(got, wanted, COUNT_OF(wanted));
+	watched_free(process);
+}
+
+static void an_event_is_the_leaf_or_the_root(void **unused)
+{
+	static const u64 pcs[] = { 0x100, 0x200 };
+	static const u64 as_leaf[] = { 6, 0x100, 0x1ff }, as_root[] = { 0x100, 0x1ff, 6 };
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, COUNT_OF(pcs), NULL, 0);
+
+	(void)unused;
+	made.record.head.event = 7;
+	made.record.head.result = 2;
+	struct assembled got = run_assembly(process, &made, size, false);
+	assert_int_equal(got.sample->frames[0].kind, FRAME_EVENT);
+	assert_int_equal(got.sample->frames[0].pos, 2);
+	check_ids(got, as_leaf, COUNT_OF(as_leaf));
+	check_ids(run_assembly(process, &made, size, true), as_root, COUNT_OF(as_root));
 	watched_free(process);
 }
 
@@ -233,10 +254,10 @@ static void a_record_that_says_more_than_it_has_is_not_read_past(void **unused)
 	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
 
 	(void)unused;
-	check_ids(run_assembly(process, &made, size - 1), wanted, 1);
+	check_ids(run_assembly(process, &made, size - 1, false), wanted, 1);
 	assert_int_equal(assembled_end(&made.record, size - 1), 0);
 	made.record.head.native_count = UINT32_MAX;
-	check_ids(run_assembly(process, &made, size), wanted, 1);
+	check_ids(run_assembly(process, &made, size, false), wanted, 1);
 	watched_free(process);
 }
 
@@ -249,6 +270,7 @@ int main(void)
 		cmocka_unit_test(managed_frames_take_the_place_of_loops_and_shells),
 		cmocka_unit_test(a_shell_that_is_entered_has_its_frame_already),
 		cmocka_unit_test(what_was_cut_says_so),
+		cmocka_unit_test(an_event_is_the_leaf_or_the_root),
 		cmocka_unit_test(a_record_that_says_more_than_it_has_is_not_read_past),
 	};
 

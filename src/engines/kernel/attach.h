@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * attach.h - what the programs in the kernel are hung on: events, where these are asked for. */
+#pragma once
+#include "engines/kernel/program.h"
+
+/* In records and maps: 0 is the clock. */
+static inline u32 kernel_event_number(u32 index)
+{
+	return index + 1;
+}
+
+/* Of all programs of the object those are loaded that are used: NULL for the clock. */
+void kernel_attach_choose(struct bpf_object *object, const struct event_list *events);
+bool kernel_attach_events(struct kernel_program *program, struct err *err);
+
+/* What was refused, and to whom. */
+bool kernel_refused(struct err *err, int why, const char *what);
+/* NULL: errno says why there is none. */
+bool kernel_keep_link(struct kernel_program *program, struct bpf_link *link, const char *what,
+		      struct err *err);

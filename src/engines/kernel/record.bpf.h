@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
+ * record.bpf.h - a thread that is watched, here and now, becomes a record: head, kernel's frames, native and managed ones. */
+#pragma once
+#include "engines/kernel/walk.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_PROCESSES_MAX);
+	__type(key, u32);
+	__type(value, struct kernel_process);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KERNEL_COUNTS);
+	__type(key, u32);
+	__type(value, u64);
+} counts SEC(".maps");
+
+/* Who runs here, if that is watched. */
+struct current {
+	struct task_struct *task;
+	const struct kernel_process *process; /* NULL: it is not */
+	u32 pid;
+};
+
+static __always_inline struct current current_thread(void)
+{
+	struct current current = { .task = bpf_get_current_task_btf() };
+
+	current.pid = number_of(current.task->group_leader);
+	current.process = bpf_map_lookup_elem(&processes, &current.pid);
+	if (current.process && current.process->is_held)
+		current.process = NULL;
+	return current;
+}
+
+/* Why it is looked at. */
+struct occasion {
+	u32 event; /* 0: the clock */
+	u32 hits;  /* for so many it stands */
+	u64 latency_ns;
+	u16 result;
+	bool has_kernel; /* its kernel frames say something */
+};
+
+static __always_inline void count(u32 what, u64 by)
+{
+	u64 *counted = bpf_map_lookup_elem(&counts, &what);
+
+	if (counted)
+		*counted += by;
+}
+
+static __always_inline void begin_head(struct kernel_head *head, struct task_struct *task, u32 pid,
+				       u32 execs, u16 kind)
+{
+	head->time_ns = bpf_ktime_get_ns();
+	head->runtime_ns = task->se.sum_exec_runtime;
+	head->latency_ns = 0;
+	head->pid = pid;
+	head->tid = number_of(task);
+	head->cpu = bpf_get_smp_processor_id();
+	head->parent = 0;
+	head->execs = execs;
+	head->hits = 1;
+	head->event = head->result = 0;
+	head->kind = kind;
+	head->end = UNWIND_MORE;
+	head->native_count = 0;
+	head->has_rest = head->has_new = false;
+	head->kernel_count = 0;
+	head->vm_thread = head->generation = 0;
+	head->managed_count = head->managed_end = head->managed_flags = head->managed_kind = 0;
+	bpf_get_current_comm(head->comm, sizeof head->comm);
+}
+
+/* A room that nobody of this CPU is in: who is interrupted, or has lost the CPU, still has its own. */
+static __always_inline struct room *take_room(void)
+{
+	u32 first = bpf_get_smp_processor_id() * constants.rooms_each;
+
+	for (u32 i = 0; i < KERNEL_ROOMS_MOST && i < constants.rooms_each; i++) {
+		u32 key = first + i;
+		struct room *room = bpf_map_lookup_elem(&rooms, &key);
+		if (room && !__sync_lock_test_and_set(&room->is_taken, 1))
+			return room;
+	}
+	return NULL;
+}
+
+static __always_inline void send_sample(struct drive *drive)
+{
+	struct room *room = drive->room;
+	u64 size = sizeof room->record + 8 * (u64)room->used;
+
+	if (room->record.head.has_rest)
+		size += add_rest(drive);
+	if (size > sizeof room->record + sizeof room->words + sizeof room->rest)
+		return;
+	/* what is not known has to be read while it is there */
+	bool cannot_wait = room->record.head.has_rest || room->record.head.has_new;
+	u64 wake = cannot_wait ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	if (bpf_ringbuf_output(&records, &room->record, size, wake) != 0)
+		count(KERNEL_COUNT_DROPPED, room->record.head.hits);
+}
+
+/* Its own in the interrupt's, if it was in the kernel. */
+static __always_inline void kernel_frames(void *context, struct kernel_record *record)
+{
+	long bytes = bpf_get_stack(context, record->kernel, sizeof record->kernel, 0);
+
+	record->head.kernel_count = bytes > 0 ? bytes / sizeof record->kernel[0] : 0;
+}
+
+static __always_inline void walk_all(const struct current *current, struct room *room,
+				     const u32 *words)
+{
+	struct drive drive = { .room = room, .words = words };
+	u32 space = current->process->space, machine = current->process->machine;
+
+	begin_walk(&room->walk, &room->regs);
+	drive.space = bpf_map_lookup_elem(&spaces, &space);
+	drive.machine = bpf_map_lookup_elem(&machines, &machine);
+	room->used = 0;
+	if (constants.with_native)
+		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
+	else
+		room->record.head.end = UNWIND_DONE;
+	if (drive.machine)
+		walk_managed(&drive, current->task);
+	send_sample(&drive);
+}
+
+static __always_inline void take_sample(void *context, const struct current *current,
+					const struct occasion *occasion)
+{
+	u32 zero = 0;
+	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
+	struct room *room = take_room();
+
+	if (!room || !words || !user_registers(room)) {
+		count(KERNEL_COUNT_DROPPED, occasion->hits);
+	} else {
+		struct kernel_head *head = &room->record.head;
+		begin_head(head, current->task, current->pid, current->process->execs,
+			   KERNEL_SAMPLE);
+		head->event = occasion->event;
+		head->hits = occasion->hits;
+		head->latency_ns = occasion->latency_ns;
+		head->result = occasion->result;
+		if (constants.with_kernel && occasion->has_kernel)
+			kernel_frames(context, &room->record);
+		walk_all(current, room, words);
+	}
+	if (room)
+		room->is_taken = 0;
+	count(KERNEL_COUNT_SAMPLES, occasion->hits); /* what was counted is in the ring */
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
+ * task.bpf.h - what our programs know of themselves, and of the thread that runs. */
+#pragma once
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+
+#include "engines/kernel/shared.h"
+
+/* Set before the programs are loaded, and known to the verifier. */
+const volatile struct kernel_constants constants = {
+	.rooms_each = 1, .follow_children = true, .with_native = true, .with_kernel = true
+};
+
+/* What of a task is looked at; where it lies is the running kernel's word (CO-RE). */
+#define OF_THE_KERNEL __attribute__((preserve_access_index))
+struct upid {
+	int nr;
+} OF_THE_KERNEL;
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} OF_THE_KERNEL;
+struct sched_entity {
+	u64 sum_exec_runtime;
+} OF_THE_KERNEL;
+typedef struct {
+	int counter;
+} OF_THE_KERNEL atomic_t;
+struct signal_struct {
+	atomic_t live; /* threads */
+} OF_THE_KERNEL;
+struct thread_struct {
+	unsigned long fsbase; /* x86-64: what a thread's storage hangs on */
+} OF_THE_KERNEL;
+struct task_struct {
+	struct thread_struct thread;
+	struct sched_entity se;
+	int tgid;
+	struct signal_struct *signal;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+} OF_THE_KERNEL;
+
+/* A process by the number that our own pid namespace has for it; 0: none. */
+static __always_inline u32 number_of(struct task_struct *task)
+{
+	struct pid *pid = task->thread_pid;
+	int number = 0;
+
+	if (!pid || pid->level < constants.pid_level)
+		return 0;
+	bpf_probe_read_kernel(&number, sizeof number, &pid->numbers[constants.pid_level].nr);
+	return number;
+}

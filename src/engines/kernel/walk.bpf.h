@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
+ * walk.bpf.h - the walks in an interrupt: native frames, and those of a VM, of the thread that runs here.
+ *
+ * The native walk is one bpf_loop() over native_one(), so that the verifier looks at one frame however many there may be, and
+ * there is one more for each runtime.  What is written where it is read again lives in a room and not on the stack: there the
+ * verifier would follow its value through every turn. */
+#pragma once
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+
+#include "engines/kernel/task.bpf.h"
+
+#define UNWIND_WORD(words, index) ((words)[(index)&constants.table_mask])
+#include "runtimes/python/step.h"
+#include "runtimes/ruby/step.h"
+#include "runtimes/toy/step.h"
+#include "unwind/search.h"
+#include "unwind/step.h"
+
+enum {
+	STACK_STEP_MAX = 1 << 20, /* of one frame, in bytes */
+	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
+	MANAGED_WORDS = sizeof(struct frame) / 8,
+	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_MANAGED_MAX * MANAGED_WORDS,
+};
+
+struct room {
+	u64 is_taken;
+	struct unwind_walk walk;
+	struct walk managed;
+	struct pt_regs regs;
+	u32 used; /* of the words */
+	u32 zero;
+	/* what is sent, from here on: */
+	struct kernel_record record;
+	u64 words[WORDS]; /* frames; the rest is right behind the last one */
+	struct kernel_rest rest;
+};
+
+/* constants.rooms_each for a CPU; as many as that makes is set before it is loaded. (A per-CPU map's value is 32 KiB at the
+ * most.) */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct room);
+} rooms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_PROCESSES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct kernel_space);
+} spaces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_MACHINES_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct kernel_machine);
+} machines SEC(".maps");
+
+/* By pid << 32 | tid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_RIDERS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, u64);
+} riders SEC(".maps");
+
+/* Its size is set before it is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, 4096);
+} tables SEC(".maps");
+
+/* Their places in runtimes/list.h. */
+enum {
+#define R(runtime) PLACE_##runtime,
+#include "runtimes/list.h"
+#undef R
+};
+
+struct drive {
+	struct room *room;
+	const struct kernel_space *space; /* NULL: not known yet */
+	struct kernel_machine *machine;   /* NULL: none */
+	const u32 *words;
+	bool found; /* by scan_one() */
+};
+
+/* ---- registers ----------------------------------------------------------------------------- */
+
+static __always_inline void set_register(struct unwind_walk *walk, u32 reg, u64 value)
+{
+	walk->value[reg] = value;
+	walk->at[reg] = 0;
+}
+
+static __always_inline void begin_walk(struct unwind_walk *walk, const struct pt_regs *regs)
+{
+	set_register(walk, X86_RAX, regs->rax);
+	set_register(walk, X86_RDX, regs->rdx);
+	set_register(walk, X86_RCX, regs->rcx);
+	set_register(walk, X86_RBX, regs->rbx);
+	set_register(walk, X86_RSI, regs->rsi);
+	set_register(walk, X86_RDI, regs->rdi);
+	set_register(walk, X86_RBP, regs->rbp);
+	set_register(walk, X86_R8, regs->r8);
+	set_register(walk, X86_R9, regs->r9);
+	set_register(walk, X86_R10, regs->r10);
+	set_register(walk, X86_R11, regs->r11);
+	set_register(walk, X86_R12, regs->r12);
+	set_register(walk, X86_R13, regs->r13);
+	set_register(walk, X86_R14, regs->r14);
+	set_register(walk, X86_R15, regs->r15);
+	walk->sp = regs->rsp;
+	walk->pc = regs->rip;
+	walk->known = (1u << UNWIND_REGISTERS) - 1;
+	walk->is_return = false;
+}
+
+/* The thread's own, as they were when it entered the kernel. */
+static __always_inline bool user_registers(struct room *room)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	return bpf_probe_read_kernel(&room->regs, sizeof room->regs, regs) == 0;
+}
+
+/* ---- native frames ------------------------------------------------------------------------- */
+
+/* The number of the range that holds the address; -1: none.  A global function: the verifier looks at it once, and not at each
+ * call. */
+__attribute__((noinline)) int find_range(const struct kernel_space *space, u64 addr)
+{
+	if (!space)
+		return -1;
+	u32 low = 0, high = space->count;
+	for (u32 i = 0; i < 10 && low < high; i++) {
+		u32 middle = (low + high) / 2;
+		if (space->ranges[middle & (KERNEL_RANGES_MAX - 1)].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low >= space->count || addr < space->ranges[low & (KERNEL_RANGES_MAX - 1)].start)
+		return -1;
+	return low;
+}
+
+static __always_inline const struct kernel_range *range_of(const struct kernel_space *space,
+							   u64 addr)
+{
+	int number = find_range(space, addr);
+
+	return space && number >= 0 ? &space->ranges[number & (KERNEL_RANGES_MAX - 1)] : NULL;
+}
+
+/* ---- code without a table ------------------------------------------------------------------ */
+
+enum { SCAN_WORDS = 16 };
+
+/* Is there a call in front of it? */
+static __always_inline bool is_behind_call(u64 addr)
+{
+	u8 code[8];
+
+	if (bpf_probe_read_user(code, 7, (const void *)(addr - 7)) != 0)
+		return false;
+	/* call rel32; call r/m64 in its lengths of 2, 3, 4, 6 and 7 bytes */
+	return code[2] == 0xe8 || (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
+	       (code[4] == 0xff && (code[5] & 0x38) == 0x10) ||
+	       (code[3] == 0xff && (code[4] & 0x38) == 0x10) ||
+	       (code[1] == 0xff && (code[2] & 0x38) == 0x10) ||
+	       (code[0] == 0xff && (code[1] & 0x38) == 0x10);
+}
+
+/* The caller, if this word of the stack is what leads back to it. */
+static long scan_one(u64 index, struct drive *drive)
+{
+	struct unwind_walk *walk = &drive->room->walk;
+	u64 at = walk->sp + 8 * index, word = 0;
+
+	if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0)
+		return 1;
+	const struct kernel_range *range = range_of(drive->space, word - 1);
+	if (!range || range->kind != KERNEL_RANGE_TABLE || !is_behind_call(word))
+		return 0;
+	walk->pc = word;
+	walk->sp = at + 8;
+	walk->is_return = true;
+	drive->found = true;
+	return 1;
+}
+
+/* Where frames are kept: rbp leads to the caller's rbp, and behind it is the way back. */
+static __always_inline bool step_by_frame(const struct drive *drive, struct unwind_walk *walk)
+{
+	u64 frame[2] = { 0, 0 };
+	u64 at = walk->value[X86_RBP];
+
+	if (walk->at[X86_RBP] &&
+	    bpf_probe_read_user(&at, sizeof at, (const void *)walk->at[X86_RBP]) != 0)
+		return false;
+	if (at < walk->sp || (at & 7) || at - walk->sp > STACK_STEP_MAX ||
+	    bpf_probe_read_user(frame, sizeof frame, (const void *)at) != 0 ||
+	    !range_of(drive->space, frame[1] - 1) || !is_behind_call(frame[1]))
+		return false;
+	set_register(walk, X86_RBP, frame[0]);
+	walk->pc = frame[1];
+	walk->sp = at + 16;
+	walk->is_return = true;
+	return true;
+}
+
+/* Made at run time.  YJIT's keeps no frames, but pushes three registers and what leads back to libruby is near; others
+ * have frames. */
+static __always_inline enum unwind_step jit_step(struct drive *drive)
+{
+	bool is_ruby = drive->machine && drive->machine->kind == FRAME_MANAGED + PLACE_ruby;
+
+	if (!is_ruby)
+		return step_by_frame(drive, &drive->room->walk) ? UNWIND_MORE : UNWIND_NO_RULE;
+	drive->found = false;
+	bpf_loop(SCAN_WORDS, scan_one, drive, 0);
+	return drive->found ? UNWIND_MORE : UNWIND_NO_RULE;
+}
+
+/* ---- a step -------------------------------------------------------------------------------- */
+
+static __always_inline enum unwind_step native_step(struct drive *drive)
+{
+	struct unwind_walk *walk = &drive->room->walk;
+	struct kernel_head *head = &drive->room->record.head;
+	struct unwind_rule rule = { 0 };
+	struct mem mem = { 0 };
+	const struct kernel_range *range = drive->space ?
+						   range_of(drive->space, unwind_place(walk)) :
+						   NULL;
+
+	if (!range || range->kind == KERNEL_RANGE_NO_ROOM) {
+		head->has_rest = true;
+		return UNWIND_NO_RULE;
+	}
+	if (range->kind != KERNEL_RANGE_TABLE)
+		return jit_step(drive);
+	if (!unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule))
+		return UNWIND_NO_RULE;
+	return unwind_step(&mem, &rule, walk);
+}
+
+/* The verifier wants the callback's index as u64. */
+static long native_one(u64 index, struct drive *drive)
+{
+	struct room *room = drive->room;
+	struct kernel_head *head = &room->record.head;
+	u32 used = room->used;
+
+	(void)index;
+	if (used > WORDS - NATIVE_WORDS)
+		return 1;
+	struct kernel_frame *frame = (struct kernel_frame *)&room->words[used];
+	frame->pc = room->walk.pc | (room->walk.is_return ? KERNEL_IS_RETURN : 0);
+	frame->sp = room->walk.sp;
+	room->used = used + NATIVE_WORDS;
+	head->native_count++;
+	enum unwind_step step = native_step(drive);
+	head->end = step;
+	return step != UNWIND_MORE;
+}
+
+/* ---- managed frames ------------------------------------------------------------------------ */
+
+/* Two functions of one hash are one: then the second's name is read a little later. */
+static __always_inline void note_seen(struct drive *drive, u64 id)
+{
+	u32 hash = id * 0x9e3779b97f4a7c15ull >> 48;
+	u64 *word = &drive->machine->seen[hash >> 6 & (KERNEL_SEEN_WORDS - 1)];
+	u64 bit = 1ull << (hash & 63);
+
+	if (*word & bit)
+		return;
+	*word |= bit;
+	drive->room->record.head.has_new = true;
+}
+
+/* One loop a runtime, over its own step. */
+#define WALKER(runtime)                                                                            \
+	static long runtime##_one(u64 index, struct drive *drive)                                  \
+	{                                                                                          \
+		struct room *room = drive->room;                                                   \
+		struct kernel_head *head = &room->record.head;                                     \
+		struct mem mem = { 0 };                                                            \
+		u32 used = room->used;                                                             \
+                                                                                                   \
+		(void)index;                                                                       \
+		if (used > WORDS - MANAGED_WORDS || head->managed_count >= KERNEL_MANAGED_MAX)     \
+			return 1;                                                                  \
+		struct frame *frame = (struct frame *)&room->words[used];                          \
+		enum step step = runtime##_step(                                                   \
+			&mem, (const struct runtime##_state *)drive->machine->state,               \
+			&room->managed, frame);                                                    \
+		head->managed_end = step;                                                          \
+		if (!step_goes_on(step))                                                           \
+			return 1;                                                                  \
+		if (step == STEP_HIDDEN)                                                           \
+			return 0;                                                                  \
+		if (step == STEP_TORN)                                                             \
+			frame->id = MARK_UNREADABLE;                                               \
+		frame->kind = step == STEP_TORN ? FRAME_MARK : head->managed_kind;                 \
+		note_seen(drive, frame->id);                                                       \
+		head->managed_count++;                                                             \
+		room->used = used + MANAGED_WORDS;                                                 \
+		return 0;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	static __always_inline void walk_##runtime(struct drive *drive, u64 word)                  \
+	{                                                                                          \
+		struct kernel_head *head = &drive->room->record.head;                              \
+		const struct runtime##_state *state =                                              \
+			(const struct runtime##_state *)drive->machine->state;                     \
+		struct mem mem = { 0 };                                                            \
+		u64 thread;                                                                        \
+                                                                                                   \
+		if (!drive->machine->own_word)                                                     \
+			thread = word;                                                             \
+		else if (!runtime##_thread_of(&mem, state, word, &thread))                         \
+			return;                                                                    \
+		head->vm_thread = thread;                                                          \
+		head->managed_end = runtime##_begin(&mem, state, thread, &drive->room->managed);   \
+		if (head->managed_end == STEP_MORE)                                                \
+			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \
+		head->generation = drive->room->managed.generation;                                \
+		head->managed_flags = drive->room->managed.flags;                                  \
+	}
+
+WALKER(toy)
+WALKER(ruby)
+WALKER(python)
+
+static __always_inline void walk_managed(struct drive *drive, struct task_struct *task)
+{
+	struct kernel_head *head = &drive->room->record.head;
+	u64 word = 0, at = task->thread.fsbase + (s64)drive->machine->own_word;
+
+	if (!drive->machine->own_word) {
+		u64 key = (u64)head->pid << 32 | head->tid;
+		const u64 *thread = bpf_map_lookup_elem(&riders, &key);
+		word = thread ? *thread : 0;
+	} else if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0) {
+		return;
+	}
+	if (!word)
+		return;
+	head->managed_kind = drive->machine->kind;
+	switch (head->managed_kind) {
+#define R(runtime)                            \
+	case FRAME_MANAGED + PLACE_##runtime: \
+		walk_##runtime(drive, word);  \
+		break;
+#include "runtimes/list.h"
+#undef R
+	}
+}
+
+/* ---- the rest ------------------------------------------------------------------------------ */
+
+/* Where registers were saved may be below what is copied. */
+static long fetch_one(u64 index, struct drive *drive)
+{
+	struct unwind_walk *walk = &drive->room->walk;
+	u32 reg = index & (UNWIND_REGISTERS - 1);
+	u64 value;
+
+	if (!walk->at[reg])
+		return 0;
+	if (bpf_probe_read_user(&value, sizeof value, (const void *)walk->at[reg]) == 0)
+		walk->value[reg] = value;
+	else
+		walk->known &= ~(1u << reg);
+	walk->at[reg] = 0;
+	return 0;
+}
+
+struct copying {
+	struct kernel_rest *rest;
+	u32 done;
+};
+
+/* A page at a time: a stack ends somewhere. */
+static long copy_page(u64 index, struct copying *copying)
+{
+	u32 done = copying->done;
+	u64 from = copying->rest->walk.sp + done;
+	u32 length = 4096 - (from & 4095);
+
+	(void)index;
+	if (done > KERNEL_STACK_BYTES - 4096)
+		return 1;
+	if (bpf_probe_read_user(copying->rest->stack + done, length, (const void *)from) != 0)
+		return 1;
+	copying->done = done + length;
+	return 0;
+}
+
+/* What is sent with the frames: how many bytes. */
+static __always_inline u64 add_rest(struct drive *drive)
+{
+	struct room *room = drive->room;
+	u32 used = room->used;
+
+	bpf_loop(UNWIND_REGISTERS, fetch_one, drive, 0);
+	if (used > WORDS)
+		return 0;
+	struct kernel_rest *rest = (struct kernel_rest *)&room->words[used];
+	rest->walk = room->walk;
+	struct copying copying = { .rest = rest };
+	bpf_loop(KERNEL_STACK_PAGES, copy_page, &copying, 0);
+	return sizeof rest->walk + copying.done;
+}
