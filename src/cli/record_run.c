@@ -184,6 +184,7 @@ static void sample(struct recording *r)
 		else
 			progress_show(&progress, quality, clock_now_ns());
 	} while (!should_stop(r, going, &err, end_ns));
+	session_finish(r->session);
 	say_status("");
 }
 

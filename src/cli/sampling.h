@@ -41,16 +41,16 @@ struct sampling {
 	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too "     \
 		  "many of its samples are [moving]" },                                             \
 	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode),                             \
-	  .choices = "cpu,wall,gvl|gil,exception",                                                  \
-	  .text = "what a sample weighs: CPU time, wall time, time with the VM's lock, or (Python) " \
-		  "time in which an exception is raised or handled" },                              \
+	  .choices = "cpu,wall,gvl|gil,exception,offcpu",                                           \
+	  .text = "what a sample weighs: CPU time, wall time, time with the VM's lock, (Python) time " \
+		  "in which an exception is raised or handled, or (-e kernel) time off the CPU" },                              \
 	{ 0, "async", "WHICH", OPTION_CHOICE, SAMPLING_AT(type, async), .choices = "off,running,all",   \
 	  .text = "asyncio (Python): stacks by task, with the tasks that wait for it as its callers, "  \
 		  "for tasks that run, or with --mode wall for those that wait, too" },                 \
 	SAMPLING_WHOM(type),                                                                        \
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
 	  .text = "how to sample: from outside (reader, the default), or in the kernel, with native "  \
-		  "and kernel frames, for root and in mode cpu only" },                         \
+		  "and kernel frames, for root, in the modes cpu, offcpu and wall" },                         \
 	SAMPLING_FRAMES(type)
 
 /* Of which threads, and who the command runs as. */

@@ -19,7 +19,7 @@ struct target;
 struct runtime;
 struct run;
 
-enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK, MODE_EXCEPTION };
+enum engine_mode { MODE_CPU, MODE_WALL, MODE_LOCK, MODE_EXCEPTION, MODE_OFFCPU };
 /* Stacks by task: of what a thread runs, who waits for it; and of the tasks that wait, too. */
 enum engine_async { ASYNC_OFF, ASYNC_RUNNING, ASYNC_ALL };
 enum engine_pause { PAUSE_NEVER, PAUSE_AUTO, PAUSE_ALWAYS };
@@ -100,6 +100,8 @@ struct engine {
 	/* Until CLOCK_MONOTONIC reads `until_ns`, the last process has ended (returns false with
 	 * ERR_NO_PROCESS) or a signal handler called engine_interrupt(). */
 	bool (*pump)(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err);
+	/* Nothing is pumped any more: hands out what waits for something that may never come. May be NULL. */
+	void (*finish)(struct run *run, sample_fn *fn, void *arg);
 	void (*quality)(const struct run *run, struct quality *out);
 	/* The threads met under a filter, `room` at the most; how many there were. May be NULL. */
 	u32 (*seen)(const struct run *run, struct engine_thread *out, u32 room);

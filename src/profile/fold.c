@@ -211,7 +211,8 @@ const char *fold_unit(const struct profile *profile)
 	} units[] = { { "cpu", "CPU time" },
 		      { "gvl", "time with the VM's lock" },
 		      { "exception", "time with an exception" },
-		      { "event", "time in system calls" } };
+		      { "event", "time in system calls" },
+		      { "offcpu", "time off the CPU" } };
 
 	for (u32 i = 0; i < COUNT_OF(units); i++)
 		if (!strcmp(profile->mode, units[i].mode))

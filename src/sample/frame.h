@@ -27,6 +27,8 @@ enum frame_mark {
 	MARK_NATIVE,     /* a thread that no runtime knows */
 	MARK_TRUNCATED,  /* the outer frames could not be read, or were too many */
 	MARK_UNREADABLE, /* nothing of the stack could be read */
+	MARK_GVL,        /* Ruby's lock is waited for */
+	MARK_GIL,        /* Python's */
 	MARK_COUNT,
 };
 

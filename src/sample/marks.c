@@ -13,6 +13,8 @@ static const char *const mark_texts[MARK_COUNT] = {
 	[MARK_NATIVE]     = "[native]",
 	[MARK_TRUNCATED]  = "[truncated]",
 	[MARK_UNREADABLE] = "[unreadable]",
+	[MARK_GVL]        = "(waiting for the GVL)",
+	[MARK_GIL]        = "(waiting for the GIL)",
 };
 // clang-format on
 

@@ -165,10 +165,9 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 static const char *mode_text(enum engine_mode mode)
 {
 	static const char *const texts[] = {
-		[MODE_CPU] = "cpu",
-		[MODE_WALL] = "wall",
-		[MODE_LOCK] = "gvl",
-		[MODE_EXCEPTION] = "exception",
+		[MODE_CPU] = "cpu",       [MODE_WALL] = "wall",
+		[MODE_LOCK] = "gvl",      [MODE_EXCEPTION] = "exception",
+		[MODE_OFFCPU] = "offcpu",
 	};
 	return texts[mode];
 }
@@ -226,8 +225,9 @@ struct session *session_start(const struct session_options *options, struct err 
 	struct session *session = session_new(options, err);
 	if (!session)
 		return NULL;
+	bool is_seen_inside = options->events || run.mode == MODE_OFFCPU;
 	session->engine = engine_named(options->engine ? options->engine :
-				       options->events ? "kernel" :
+				       is_seen_inside  ? "kernel" :
 							 "reader");
 	if (!session->engine) {
 		err_set(err, ERR_USAGE, "there is no engine \"%s\"",
@@ -262,6 +262,12 @@ bool session_run(struct session *session, u64 until_ns, struct err *err)
 	if (session->recorder && recorder_is_due(session->recorder, now_ns))
 		recorder_write(session->recorder, now_ns);
 	return going;
+}
+
+void session_finish(struct session *session)
+{
+	if (session->engine->finish)
+		session->engine->finish(session->run, on_sample, session);
 }
 
 void session_record(struct session *session, struct recorder *recorder)

@@ -35,6 +35,8 @@ struct session_options {
 struct session *session_start(const struct session_options *options, struct err *err);
 /* Samples until `until_ns`, an interrupt or the end of the last process (false, ERR_NO_PROCESS). */
 bool session_run(struct session *session, u64 until_ns, struct err *err);
+/* There is no session_run() to come: what waits for something that may never be is in the profile now. */
+void session_finish(struct session *session);
 /* The profile so far; valid until session_free. Quality is up to date. */
 const struct profile *session_profile(struct session *session);
 /* What is sampled from now on goes to the recorder too, which is borrowed: after session_free() it

@@ -9,6 +9,8 @@
 
 /* Functions may lie in others (a label with a size, in assembler): so far is looked back for the outer one. */
 enum { ENCLOSING_MAX = 8 };
+/* And so far a function may reach whose size is not told. */
+enum { REACH_MAX = 1 << 20 };
 
 struct symbols *symbols_new(void)
 {
@@ -65,9 +67,11 @@ void symbols_settle(struct symbols *symbols)
 	symbols->all.count = kept;
 	for (u32 i = 0; i < kept; i++) {
 		struct symbol *symbol = &symbols->all.at[i];
-		if (symbol->end <= symbol->start)
-			symbol->end = i + 1 < kept ? symbols->all.at[i + 1].start :
-						     symbol->start + 1;
+		if (symbol->end > symbol->start)
+			continue;
+		u64 next = i + 1 < kept ? symbols->all.at[i + 1].start : symbol->start + 1;
+		u64 most = symbol->start + REACH_MAX;
+		symbol->end = next < most ? next : most;
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The program of each kind of event. */
 static const char *const programs[] = {
@@ -42,15 +43,66 @@ static struct bpf_program *program_of(const struct bpf_object *object, enum even
 	return bpf_object__find_program_by_name(object, programs[kind]);
 }
 
-void kernel_attach_choose(struct bpf_object *object, const struct event_list *events)
+static void choose(struct bpf_object *object, const char *name, bool wanted)
 {
-	bpf_program__set_autoload(bpf_object__find_program_by_name(object, "on_clock"), !events);
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object, name), wanted);
+}
+
+void kernel_attach_choose(struct bpf_object *object, const struct kernel_program_options *options)
+{
+	const struct event_list *events = options->events;
+
+	choose(object, "on_clock", options->with_clock);
+	choose(object, "on_switch", options->with_switches);
+	choose(object, "on_each", options->with_switches);
 	for (u32 kind = 0; kind < COUNT_OF(programs); kind++)
-		bpf_program__set_autoload(program_of(object, kind), false);
+		choose(object, programs[kind], false);
 	for (u32 i = 0; events && i < events->all.count; i++)
-		bpf_program__set_autoload(program_of(object, events->all.at[i].kind), true);
+		choose(object, programs[events->all.at[i].kind], true);
 	for (u32 kind = EVENT_SYSCALL; events && kind <= EVENT_SYSCALL_EXIT; kind++)
-		bpf_program__set_autoload(program_of(object, kind), has_calls(events));
+		choose(object, programs[kind], has_calls(events));
+}
+
+bool kernel_attach_switches(struct kernel_program *program, struct err *err)
+{
+	struct bpf_link *link = bpf_program__attach(
+		bpf_object__find_program_by_name(program->object, "on_switch"));
+
+	return kernel_keep_link(program, link, "attaching to the scheduler", err);
+}
+
+/* The rows that the iterator writes, in whatever pieces. */
+static bool read_sleepers(int fd, kernel_sleeper_fn *fn, void *arg)
+{
+	struct kernel_sleeper row;
+	size_t have = 0;
+	ssize_t got;
+
+	while ((got = read(fd, (u8 *)&row + have, sizeof row - have)) > 0 ||
+	       (got < 0 && (errno == EINTR || errno == EAGAIN))) {
+		have += got > 0 ? (size_t)got : 0;
+		if (have == sizeof row) {
+			fn(arg, &row);
+			have = 0;
+		}
+	}
+	return got == 0;
+}
+
+bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleeper_fn *fn, void *arg,
+			     struct err *err)
+{
+	struct bpf_link *link = bpf_program__attach_iter(
+		bpf_object__find_program_by_name(program->object, "on_each"), NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	bool good = fd >= 0 && read_sleepers(fd, fn, arg);
+
+	if (!good)
+		kernel_refused(err, errno, "looking for threads that sleep");
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return good;
 }
 
 /* ---- system calls -------------------------------------------------------------------------- */

@@ -9,8 +9,9 @@ static inline u32 kernel_event_number(u32 index)
 	return index + 1;
 }
 
-/* Of all programs of the object those are loaded that are used: NULL for the clock. */
-void kernel_attach_choose(struct bpf_object *object, const struct event_list *events);
+/* Of all programs of the object those are loaded that are used. */
+void kernel_attach_choose(struct bpf_object *object, const struct kernel_program_options *options);
+bool kernel_attach_switches(struct kernel_program *program, struct err *err);
 bool kernel_attach_events(struct kernel_program *program, struct err *err);
 
 /* What was refused, and to whom. */

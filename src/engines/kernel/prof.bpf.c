@@ -8,12 +8,43 @@ SEC("perf_event")
 int on_clock(struct bpf_perf_event_data *context)
 {
 	struct current current = current_thread();
-	struct occasion occasion = { .hits = 1, .has_kernel = true };
+	struct occasion occasion = { .kind = KERNEL_SAMPLE, .hits = 1, .has_kernel = true };
 
 	if (!current.process)
 		return 0;
 	take_sample(context, &current, &occasion);
 	return 1; /* and the event's own sample, if it has a ring */
+}
+
+/* ---- pace ---------------------------------------------------------------------------------- */
+
+static const u64 PACE_NS = 10 * 1000 * 1000;
+
+/* One in so many is looked at: as was asked for, or so many that `most_hz` stacks a second come of it. */
+static __always_inline void set_pace(struct kernel_pace *pace, u64 now_ns, u64 most_hz)
+{
+	u64 passed = now_ns - pace->since_ns;
+
+	pace->hits++;
+	if (passed < PACE_NS)
+		return;
+	u64 rate = pace->since_ns ? pace->hits * 1000000000ull / passed : 0;
+	pace->every = constants.every ? constants.every : rate / most_hz + 1;
+	pace->since_ns = now_ns;
+	pace->hits = 0;
+}
+
+/* How many are passed is drawn, so as not to fall in step with the program. */
+static __always_inline bool is_due(struct kernel_pace *pace, u64 now_ns, u64 most_hz)
+{
+	set_pace(pace, now_ns, most_hz);
+	if (pace->left > 1) {
+		pace->left--;
+		return false;
+	}
+	u32 every = pace->every;
+	pace->left = every > 1 ? 1 + bpf_get_prandom_u32() % (2 * every - 1) : 1;
+	return true;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -47,24 +78,7 @@ struct {
 	__type(value, struct in_call);
 } in_calls SEC(".maps");
 
-static const u64 PACE_NS = 10 * 1000 * 1000;
-
-/* Of its hits one in so many is looked at: as was asked for, or so many that KERNEL_STACKS_HZ stacks a second come of it. */
-static __always_inline void set_pace(struct kernel_event_count *counted, u64 now_ns)
-{
-	u64 passed = now_ns - counted->pace_ns;
-
-	counted->pace_hits++;
-	if (passed < PACE_NS)
-		return;
-	u64 rate = counted->pace_ns ? counted->pace_hits * 1000000000ull / passed : 0;
-	counted->every = constants.every ? constants.every : rate / KERNEL_STACKS_HZ + 1;
-	counted->pace_ns = now_ns;
-	counted->pace_hits = 0;
-}
-
-/* For how many hits this one is looked at; 0: it is not.  How many are passed is drawn, so as not to fall in step with
- * the program. */
+/* For how many hits this one is looked at; 0: it is not. */
 static __always_inline u32 hit(u32 event, u64 now_ns)
 {
 	struct kernel_event_count *counted = bpf_map_lookup_elem(&event_counts, &event);
@@ -73,13 +87,8 @@ static __always_inline u32 hit(u32 event, u64 now_ns)
 		return 0;
 	__sync_fetch_and_add(&counted->hits, 1);
 	__sync_fetch_and_add(&counted->waiting, 1);
-	set_pace(counted, now_ns);
-	if (counted->left > 1) {
-		counted->left--;
+	if (!is_due(&counted->pace, now_ns, KERNEL_STACKS_HZ))
 		return 0;
-	}
-	u32 every = counted->every;
-	counted->left = every > 1 ? 1 + bpf_get_prandom_u32() % (2 * every - 1) : 1;
 	return __sync_lock_test_and_set(&counted->waiting, 0);
 }
 
@@ -119,7 +128,7 @@ int on_enter(u64 *context)
 	in->hits = 0;
 	in->number = number;
 	if (call->enter && !constants.latency_min_ns) {
-		struct occasion occasion = { .event = call->enter };
+		struct occasion occasion = { .kind = KERNEL_SAMPLE, .event = call->enter };
 		occasion.hits = in->hits = hit(call->enter, bpf_ktime_get_ns());
 		if (occasion.hits)
 			take_sample(context, &current, &occasion);
@@ -168,7 +177,9 @@ int on_leave(u64 *context)
 	u32 event = call->leave ? call->leave : constants.latency_min_ns ? call->enter : 0;
 	if (!event || latency_ns < constants.latency_min_ns)
 		return 0;
-	struct occasion occasion = { .event = event, .latency_ns = latency_ns };
+	struct occasion occasion = { .kind = KERNEL_SAMPLE,
+				     .event = event,
+				     .latency_ns = latency_ns };
 	occasion.result = result < 0 && result >= -4095 ? -result : 0;
 	occasion.hits = hit(event, now_ns);
 	if (occasion.hits)
@@ -180,7 +191,7 @@ int on_leave(u64 *context)
 static __always_inline void on_event(void *context, bool has_kernel)
 {
 	struct current current = current_thread();
-	struct occasion occasion = { .has_kernel = has_kernel };
+	struct occasion occasion = { .kind = KERNEL_SAMPLE, .has_kernel = has_kernel };
 
 	if (!current.process)
 		return;
@@ -201,6 +212,118 @@ SEC("uprobe")
 int on_probe(struct pt_regs *context)
 {
 	on_event(context, false);
+	return 0;
+}
+
+/* ---- off the CPU --------------------------------------------------------------------------- */
+
+struct off_cpu {
+	u64 out_ns;     /* since then; 0: it runs, or is not looked at this time */
+	u64 stands_for; /* so many times that it was off its CPU */
+	struct kernel_pace pace;
+};
+
+/* By the kernel's own number of a thread. (No storage of the task's: the scheduler's lock is held, and nothing can be
+ * allocated.)  How many there may be is set before it is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct off_cpu);
+} sleepers SEC(".maps");
+
+static __always_inline void resume(struct task_struct *task, u64 now_ns)
+{
+	u32 key = task->pid;
+	struct off_cpu *off = bpf_map_lookup_elem(&sleepers, &key);
+
+	if (!off || !off->out_ns)
+		return;
+	struct kernel_head *head = bpf_ringbuf_reserve(&records, sizeof *head, 0);
+	if (head) {
+		begin_head(head, task, number_of(task->group_leader), 0, KERNEL_RESUME);
+		head->latency_ns = (now_ns - off->out_ns) * off->stands_for;
+		bpf_ringbuf_submit(head, BPF_RB_NO_WAKEUP);
+	}
+	off->out_ns = 0;
+}
+
+static __always_inline struct off_cpu *sleeper(struct task_struct *task)
+{
+	struct off_cpu none = { 0 };
+	u32 key = task->pid;
+	struct off_cpu *off = bpf_map_lookup_elem(&sleepers, &key);
+
+	if (off)
+		return off;
+	bpf_map_update_elem(&sleepers, &key, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&sleepers, &key);
+}
+
+/* The stack of a thread that gives up its CPU is what it waits for. */
+SEC("tp_btf/sched_switch")
+int on_switch(u64 *context)
+{
+	struct occasion occasion = {
+		.kind = KERNEL_SWITCH,
+		.hits = 1,
+		.has_kernel = true,
+		.skip = 2 /* this, and who calls it */
+	};
+	u64 now_ns = bpf_ktime_get_ns();
+
+	resume((struct task_struct *)context[2], now_ns);
+	struct current current = current_thread();
+	if (!current.process || (!current.task->__state && !constants.with_preempted))
+		return 0;
+	struct off_cpu *off = sleeper(current.task);
+	if (!off) {
+		count(KERNEL_COUNT_SAMPLES, 1);
+		count(KERNEL_COUNT_DROPPED, 1);
+		return 0;
+	}
+	off->out_ns = 0;
+	if (is_due(&off->pace, now_ns, KERNEL_SLEEPS_HZ)) {
+		take_sample(context, &current, &occasion);
+		off->stands_for = off->pace.every;
+		off->out_ns = now_ns;
+	}
+	return 0;
+}
+
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} OF_THE_KERNEL;
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} OF_THE_KERNEL;
+
+/* Those that sleep when the engine begins. */
+SEC("iter/task")
+int on_each(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct kernel_sleeper row = { 0 };
+
+	if (!task || !task->__state)
+		return 0;
+	row.pid = number_of(task->group_leader);
+	if (!bpf_map_lookup_elem(&processes, &row.pid))
+		return 0;
+	row.tid = number_of(task);
+	row.fsbase = task->thread.fsbase;
+	row.runs = task->sched_info.pcount;
+	if (bpf_probe_read_kernel(row.regs, sizeof row.regs,
+				  (const void *)bpf_task_pt_regs(task)) != 0)
+		return 0;
+	struct off_cpu *off = sleeper(task);
+	if (off && !off->out_ns) {
+		off->stands_for = 1;
+		off->out_ns = bpf_ktime_get_ns();
+	}
+	bpf_seq_write(context->meta->seq, &row, sizeof row);
 	return 0;
 }
 
@@ -261,9 +384,11 @@ int on_exit(u64 *context)
 	u32 pid = number_of(task->group_leader);
 	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
 	bool is_last = task->signal->live.counter == 0;
+	u32 number = task->pid;
 
 	if (!process)
 		return 0;
+	bpf_map_delete_elem(&sleepers, &number);
 	send_life(task, pid, 0, process->execs, is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
 	if (process->machine) {
 		u64 key = (u64)pid << 32 | number_of(task);

@@ -82,22 +82,23 @@ static bool set_size(const struct bpf_object *object, const char *name, u32 entr
 }
 
 static struct bpf_object *load(const struct kernel_constants *constants,
-			       const struct event_list *events, struct err *err)
+			       const struct kernel_program_options *options, struct err *err)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "sonde");
+	LIBBPF_OPTS(bpf_object_open_opts, opening, .object_name = "sonde");
 	u32 cpus = (u32)libbpf_num_possible_cpus();
 
 	libbpf_set_print(to_log);
 	struct bpf_object *object = bpf_object__open_mem(prof_object, (size_t)prof_object_size,
-							 &options);
+							 &opening);
 	if (!object || !set_constants(object, constants) ||
 	    !set_size(object, "rooms", cpus * constants->rooms_each, 0) ||
+	    !set_size(object, "sleepers", options->with_switches ? KERNEL_SLEEPERS_MAX : 1, 0) ||
 	    !set_size(object, "tables", 0, (constants->table_mask + 1) * 4)) {
 		bpf_object__close(object);
 		err_set(err, ERR_BAD_DATA, "the BPF programs in this sonde are not its own");
 		return NULL;
 	}
-	kernel_attach_choose(object, events);
+	kernel_attach_choose(object, options);
 	int why = -bpf_object__load(object);
 	if (!why)
 		return object;
@@ -128,15 +129,16 @@ static struct bpf_object *load_at_level(const struct kernel_program_options *opt
 					      .follow_children = options->children,
 					      .with_native = !options->no_native,
 					      .with_kernel = !options->no_kernel,
-					      .send_latency = options->send_latency };
-	struct bpf_object *object = load(&constants, options->events, err);
+					      .send_latency = options->send_latency,
+					      .with_preempted = options->with_preempted };
+	struct bpf_object *object = load(&constants, options, err);
 	u32 level = 0;
 
 	if (!object || !ask_level(object, &level) || !level)
 		return object;
 	bpf_object__close(object);
 	constants.pid_level = level;
-	return load(&constants, options->events, err);
+	return load(&constants, options, err);
 }
 
 /* ---- clocks -------------------------------------------------------------------------------- */
@@ -226,6 +228,8 @@ bool kernel_program_open(struct kernel_program *program,
 		.fn = fn,
 		.arg = arg,
 		.events = options->events,
+		.with_clock = options->with_clock,
+		.with_switches = options->with_switches,
 		.probed_pid = options->children ? -1 : (s32)options->pid,
 	};
 	program->object = load_at_level(options, err);
@@ -260,7 +264,9 @@ bool kernel_program_start(struct kernel_program *program, struct err *err)
 	}
 	if (program->events)
 		return kernel_attach_events(program, err);
-	for (int cpu = 0; cpu < cpus; cpu++)
+	if (program->with_switches && !kernel_attach_switches(program, err))
+		return false;
+	for (int cpu = 0; program->with_clock && cpu < cpus; cpu++)
 		if (!start_clock(program, cpu, err))
 			return false;
 	return true;

@@ -3,6 +3,7 @@
  *
  *	one cpu-clock event a CPU     on_clock: a sample of whatever watched thread runs there
  *	or events that were asked for (attach.c)
+ *	the scheduler                 on_switch: a sample of a watched thread that gives up its CPU
  *	fork, exec and exit           what becomes of watched processes
  *
  * The period of each CPU's event is drawn anew at random instants, some 25 times a second: a fixed one falls in step with
@@ -30,6 +31,7 @@ struct kernel_program {
 	s32 probed_pid;                  /* of user-space probes; -1: all that map the file */
 	int ring_fd;                     /* readable when there is something that cannot wait */
 	u32 hz;
+	bool with_clock, with_switches;
 	struct rng rng;
 	void *arg;
 	void (*fn)(void *arg, const struct kernel_record *record, size_t size);
@@ -44,6 +46,8 @@ struct kernel_program_options {
 	bool children, no_native, no_kernel;
 	u64 seed;
 	const struct event_list *events; /* NULL: the clock is what is looked at */
+	bool with_clock, with_switches;  /* where there are no events */
+	bool with_preempted;
 	u32 every, pid;
 	u64 latency_min_ns;
 	bool send_latency;
@@ -56,6 +60,10 @@ bool kernel_program_open(struct kernel_program *program,
 bool kernel_program_start(struct kernel_program *program, struct err *err);
 /* Zeros are closed, too. */
 void kernel_program_close(struct kernel_program *program);
+/* Calls for each watched thread that sleeps. */
+typedef void kernel_sleeper_fn(void *arg, const struct kernel_sleeper *sleeper);
+bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleeper_fn *fn, void *arg,
+			     struct err *err);
 /* Draws the periods. When to draw them again. */
 u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns);
 /* Hands out what the ring holds. */

@@ -40,13 +40,17 @@ static __always_inline struct current current_thread(void)
 	return current;
 }
 
+enum { CALL_FUTEX = 202 /* x86-64 */ };
+
 /* Why it is looked at. */
 struct occasion {
-	u32 event; /* 0: the clock */
+	u16 kind;  /* of the record */
+	u32 event; /* 0: the clock, or the scheduler */
 	u32 hits;  /* for so many it stands */
 	u64 latency_ns;
 	u16 result;
 	bool has_kernel; /* its kernel frames say something */
+	u32 skip;        /* so many of them are our own */
 };
 
 static __always_inline void count(u32 what, u64 by)
@@ -77,6 +81,7 @@ static __always_inline void begin_head(struct kernel_head *head, struct task_str
 	head->kernel_count = 0;
 	head->vm_thread = head->generation = 0;
 	head->managed_count = head->managed_end = head->managed_flags = head->managed_kind = 0;
+	head->futex = head->wants_lock = 0;
 	bpf_get_current_comm(head->comm, sizeof head->comm);
 }
 
@@ -111,9 +116,9 @@ static __always_inline void send_sample(struct drive *drive)
 }
 
 /* Its own in the interrupt's, if it was in the kernel. */
-static __always_inline void kernel_frames(void *context, struct kernel_record *record)
+static __always_inline void kernel_frames(void *context, struct kernel_record *record, u32 skip)
 {
-	long bytes = bpf_get_stack(context, record->kernel, sizeof record->kernel, 0);
+	long bytes = bpf_get_stack(context, record->kernel, sizeof record->kernel, skip);
 
 	record->head.kernel_count = bytes > 0 ? bytes / sizeof record->kernel[0] : 0;
 }
@@ -149,13 +154,14 @@ static __always_inline void take_sample(void *context, const struct current *cur
 	} else {
 		struct kernel_head *head = &room->record.head;
 		begin_head(head, current->task, current->pid, current->process->execs,
-			   KERNEL_SAMPLE);
+			   occasion->kind);
+		head->futex = room->regs.orig_rax == CALL_FUTEX ? room->regs.rdi : 0;
 		head->event = occasion->event;
 		head->hits = occasion->hits;
 		head->latency_ns = occasion->latency_ns;
 		head->result = occasion->result;
 		if (constants.with_kernel && occasion->has_kernel)
-			kernel_frames(context, &room->record);
+			kernel_frames(context, &room->record, occasion->skip);
 		walk_all(current, room, words);
 	}
 	if (room)

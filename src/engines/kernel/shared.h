@@ -36,8 +36,10 @@ enum {
 	KERNEL_STACK_BYTES = KERNEL_STACK_PAGES * 4096,
 	KERNEL_CALLS_MAX = 1024,
 	KERNEL_EVENTS_MAX = 2048,
-	KERNEL_STACKS_HZ =
-		4000, /* of an event, on a CPU: more are not taken unless they are asked for */
+	KERNEL_STACKS_HZ = 4000, /* stacks of an event, on a CPU, unless more are asked for */
+	KERNEL_SLEEPS_HZ = 2000, /* of a thread that gives up its CPU more often */
+	KERNEL_SLEEPERS_MAX = 1 << 16,
+	KERNEL_REGS = 21,
 	KERNEL_ROOMS_MOST = 4, /* a CPU: walks that are under way there */
 };
 
@@ -49,8 +51,9 @@ struct kernel_constants {
 	u32 every; /* of an event's hits, one in so many is looked at; 0: as their rate allows */
 	u64 latency_min_ns; /* a system call that is shorter is no event */
 	u8 follow_children, with_native, with_kernel;
-	u8 send_latency; /* of system calls of which there is a sample */
-	u8 zero[4];
+	u8 send_latency;   /* of system calls of which there is a sample */
+	u8 with_preempted; /* who loses its CPU is off it, too, as who waits for something */
+	u8 zero[3];
 };
 
 /* Events that a system call is, when it begins and when it ends; 0: none. */
@@ -58,13 +61,26 @@ struct kernel_call {
 	u16 enter, leave;
 };
 
+/* One of how many is looked at. */
+struct kernel_pace {
+	u64 since_ns, hits; /* since then, so many */
+	u32 every, left;    /* to the next one */
+};
+
 /* Of an event, on a CPU. */
 struct kernel_event_count {
 	u64 hits;
 	u64 waiting; /* of them, those behind the last one that was looked at */
 	u64 returned, latency_ns, latency_max_ns; /* of system calls */
-	u64 pace_ns, pace_hits;                   /* since then, so many */
-	u32 every, left;
+	struct kernel_pace pace;
+};
+
+/* A thread that does not run, as it is when the engine begins. */
+struct kernel_sleeper {
+	u32 pid, tid;
+	u64 fsbase;
+	u64 runs;              /* that it had: it has not run since if there are no more */
+	u64 regs[KERNEL_REGS]; /* struct pt_regs */
 };
 
 /* Addresses that one file's table covers; by address. */
@@ -115,12 +131,14 @@ struct kernel_rest {
 
 enum kernel_record_kind {
 	KERNEL_SAMPLE,
+	KERNEL_SWITCH, /* a sample, too: the thread gives up its CPU */
 	/* of these the head alone is sent: */
 	KERNEL_FORK, /* pid is the child */
 	KERNEL_EXEC,
 	KERNEL_THREAD_END,
 	KERNEL_PROCESS_END, /* and it was the last thread */
 	KERNEL_LATENCY,     /* of the thread's last sample */
+	KERNEL_RESUME, /* it runs again: how long it was off its CPU, since its last KERNEL_SWITCH */
 };
 
 struct kernel_head {
@@ -146,6 +164,9 @@ struct kernel_head {
 	u16 managed_end;   /* enum step */
 	u16 managed_flags; /* enum walk_flags */
 	u16 managed_kind;
+	u64 futex;      /* of KERNEL_SWITCH: what it sleeps on; 0: something else */
+	u32 wants_lock; /* of KERNEL_SWITCH: the VM says that it waits for the VM's lock */
+	u32 zero;
 	char comm[16];
 };
 
@@ -164,5 +185,5 @@ enum kernel_count {
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct kernel_range) == 32, "crosses the kernel boundary");
-_Static_assert(sizeof(struct kernel_head) == 104, "crosses the kernel boundary");
+_Static_assert(sizeof(struct kernel_head) == 120, "crosses the kernel boundary");
 #endif

@@ -31,10 +31,16 @@ typedef struct {
 struct signal_struct {
 	atomic_t live; /* threads */
 } OF_THE_KERNEL;
+struct sched_info {
+	unsigned long pcount; /* times that it was given a CPU */
+} OF_THE_KERNEL;
 struct thread_struct {
 	unsigned long fsbase; /* x86-64: what a thread's storage hangs on */
 } OF_THE_KERNEL;
 struct task_struct {
+	unsigned int __state; /* 0: it runs, or could */
+	int pid;
+	struct sched_info sched_info;
 	struct thread_struct thread;
 	struct sched_entity se;
 	int tgid;

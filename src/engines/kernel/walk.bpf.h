@@ -341,6 +341,8 @@ static __always_inline void note_seen(struct drive *drive, u64 id)
 			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \
 		head->generation = drive->room->managed.generation;                                \
 		head->managed_flags = drive->room->managed.flags;                                  \
+		if (head->kind == KERNEL_SWITCH)                                                   \
+			head->wants_lock = runtime##_wants_lock(&mem, state, thread);              \
 	}
 
 WALKER(toy)

@@ -14,6 +14,7 @@ struct watched_thread {
 	u64 runtime_ns; /* its CPU time as last told */
 	u64 paid_ns;    /* of it, what was shared or was before our time */
 	u64 paid_at_ns; /* CLOCK_MONOTONIC */
+	u64 off_ns; /* when it gave up its CPU, if there is a sample of it that has no weight yet; else 0 */
 	char comm[16];
 };
 

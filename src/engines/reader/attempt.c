@@ -619,6 +619,8 @@ void attempt_process(struct attempt *attempt, struct reader_process *process)
 	case MODE_EXCEPTION:
 		attempt_every(attempt, process);
 		break;
+	case MODE_OFFCPU:
+		break; /* refused when it was opened */
 	}
 }
 

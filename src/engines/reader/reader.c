@@ -511,6 +511,11 @@ static bool has_raises(const struct runtime *runtime)
 
 static bool can_mode(const struct reader_process *process, enum engine_mode mode, struct err *err)
 {
+	if (mode == MODE_OFFCPU)
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"mode offcpu: from outside nobody sees when a thread gives up its CPU "
+			"(-e kernel does)");
 	return mode != MODE_EXCEPTION ||
 	       process_can(process, has_raises, "mode exception", "who raises is", err);
 }

@@ -221,6 +221,7 @@ extern const struct runtime python_runtime;
 const struct runtime python_runtime = {
 	.name = "python",
 	.lock = "GIL",
+	.waits = MARK_GIL,
 	.state_size = sizeof(struct python_state),
 	.attach = python_attach,
 	.next_thread = next_thread,

@@ -133,6 +133,16 @@ python_thread_state(const struct mem *mem, const struct python_state *state, u64
 	return VM_THREAD_BLOCKED;
 }
 
+/* Of a thread that gives up its CPU: is it for the VM's lock?  Older versions do not say. */
+PYTHON_WALKER bool python_wants_lock(const struct mem *mem, const struct python_state *state,
+				     u64 thread)
+{
+	u64 interp;
+
+	return python_interp_of(mem, state, thread, &interp) &&
+	       python_thread_state(mem, state, thread, interp) == VM_THREAD_WAITING;
+}
+
 PYTHON_WALKER enum step python_next_thread(const struct mem *mem, const struct python_state *state,
 					   u64 *where, struct vm_thread *out)
 {

@@ -165,6 +165,7 @@ extern const struct runtime ruby_runtime;
 const struct runtime ruby_runtime = {
 	.name = "ruby",
 	.lock = "GVL",
+	.waits = MARK_GVL,
 	.state_size = sizeof(struct ruby_state),
 	.attach = ruby_attach,
 	.next_thread = next_thread,

@@ -173,6 +173,18 @@ ruby_thread_state(const struct mem *mem, const struct ruby_state *state, u64 thr
 	return (status & 3) ? VM_THREAD_BLOCKED : VM_THREAD_WAITING;
 }
 
+/* Of a thread that gives up its CPU: is it for the VM's lock? */
+RUBY_WALKER bool ruby_wants_lock(const struct mem *mem, const struct ruby_state *state, u64 thread)
+{
+	struct ruby_thread_words words;
+	u64 owner;
+
+	return ruby_read_thread(mem, state, thread, &words) &&
+	       ruby_lock_owner(mem, state, ruby_thread_word(&words, state->at.thread_ractor),
+			       &owner) &&
+	       ruby_thread_state(mem, state, thread, owner) == VM_THREAD_WAITING;
+}
+
 RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_state *state,
 				       u64 *where, struct vm_thread *out)
 {

@@ -38,6 +38,13 @@ static inline bool toy_thread_of(const struct mem *mem, const struct toy_state *
 	return true;
 }
 
+/* It has no lock. */
+static inline bool toy_wants_lock(const struct mem *mem, const struct toy_state *state, u64 thread)
+{
+	(void)mem, (void)state, (void)thread;
+	return false;
+}
+
 /* What is read here is the head: it says where the stack is, and where it has to end. */
 static inline enum step toy_begin(const struct mem *mem, const struct toy_state *state, u64 thread,
 				  struct walk *walk)

@@ -88,8 +88,10 @@ static void deep_and_many_stacks_keep_their_numbers(void **state)
 static void marks_have_their_texts(void **state)
 {
 	(void)state;
-	static const char *const texts[] = { "[moving]", "(starting)",  "(garbage collection)",
-					     "[native]", "[truncated]", "[unreadable]" };
+	static const char *const texts[] = {
+		"[moving]",    "(starting)",   "(garbage collection)",  "[native]",
+		"[truncated]", "[unreadable]", "(waiting for the GVL)", "(waiting for the GIL)"
+	};
 	struct names names;
 	assert_true(names_init(&names));
 	assert_int_equal(COUNT_OF(texts), MARK_COUNT);

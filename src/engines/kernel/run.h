@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * run.h - a run of the kernel engine, and what its files do for each other; private to this folder.
+ *
+ *	kernel.c     opens, pumps, closes
+ *	processes.c  who is watched, and what the kernel is told of them
+ *	samples.c    records become samples, and get their weights
+ *	sleepers.c   those that sleep from the beginning */
+#pragma once
+#include "base/rng.h"
+#include "engines/engine.h"
+#include "engines/kernel/assemble.h"
+#include "engines/kernel/program.h"
+#include "engines/kernel/watched.h"
+
+struct run {
+	struct engine_options options;
+	struct kernel_program program;
+	struct kernel_code code;
+	struct unwind_files files;
+	VEC(struct watched *) processes;
+	u64 incarnations;
+	struct quality quality;
+	struct rng rng;
+	u64 redraw_ns, missed_ns; /* when to do these again */
+	sample_fn *fn;
+	void *arg;
+	bool saw_sleepers;
+	struct assembly *assembly;
+	struct sample *sample; /* room for ASSEMBLED_MAX frames */
+};
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+/* NULL: it is not watched. */
+struct watched *run_find(const struct run *run, u32 pid);
+/* Takes it; false: out of memory. */
+bool run_add(struct run *run, struct watched *process);
+/* The kernel forgets what it knows of it, unless another process has the same. */
+void run_leave_space(struct run *run, struct watched *process);
+void run_leave_machine(struct run *run, struct watched *process);
+/* Tells the kernel what it maps and runs, as far as that is known. */
+bool run_tell_space(struct run *run, struct watched *process, struct err *err);
+/* Reads that first. */
+bool run_tell(struct run *run, struct watched *process, struct err *err);
+/* With what the record shows that it has and the kernel was not told of: code, a VM, a thread of it. */
+void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,
+		  size_t size);
+
+/* ---- samples ------------------------------------------------------------------------------- */
+
+void run_on_sample(struct run *run, const struct kernel_record *record, size_t size);
+/* How long what the thread's last sample was of took: a system call, or that it was off its CPU. */
+void run_on_latency(struct run *run, const struct kernel_head *head);
+/* That is how it is: nothing more will be told of it. */
+void run_on_last(struct run *run, const struct watched *process, struct watched_thread *thread,
+		 u64 now_ns);
+/* A thread's samples since the last time share what it has used since then. */
+void run_pay(struct run *run, const struct watched *process, struct watched_thread *thread,
+	     u64 now_ns);
+
+/* ---- sleepers ------------------------------------------------------------------------------ */
+
+/* A sample of each thread that sleeps now: it is not seen to give up its CPU. */
+void run_take_sleepers(struct run *run);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * samples.c - see run.h. */
+#include "engines/kernel/run.h"
+
+#include "base/clock.h"
+#include "events/events.h"
+
+#include <string.h>
+
+/* So often a thread's samples get their weight. */
+static const u64 PAY_NS = NS_PER_S;
+
+struct kernel_source {
+	struct sample_source source; /* first */
+	const struct run *run;
+	const struct watched *process;
+	u64 vm_thread; /* 0: none */
+};
+
+static const struct runtime *runtime_of(const struct sample_source *source, u16 kind,
+					const void **state)
+{
+	const struct kernel_source *self = (const struct kernel_source *)source;
+	const struct attached *attached = attached_of_kind(&self->process->attached, kind);
+
+	*state = attached ? attached->state : NULL;
+	return attached ? attached->runtime : NULL;
+}
+
+static u64 generation_now(const struct sample_source *source)
+{
+	const struct kernel_source *self = (const struct kernel_source *)source;
+
+	return self->vm_thread ? attached_generation(self->process->machine.attached, source->mem,
+						     self->vm_thread) :
+				 self->process->space_number;
+}
+
+static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
+{
+	const struct kernel_source *self = (const struct kernel_source *)source;
+
+	return self->vm_thread && attached_has_frame(self->process->machine.attached, source->mem,
+						     self->vm_thread, frame);
+}
+
+static const char *event_name(const struct sample_source *source, u64 event)
+{
+	const struct event_list *events =
+		((const struct kernel_source *)source)->run->options.events;
+
+	return events && event < events->all.count ? events->all.at[event].name : NULL;
+}
+
+static const struct image *image_of(const struct sample_source *source, u64 owner)
+{
+	const struct run *run = ((const struct kernel_source *)source)->run;
+
+	return owner && owner <= run->files.all.count ? run->files.all.at[owner - 1]->image : NULL;
+}
+
+static void hand_out(struct run *run, const struct watched *process,
+		     const struct watched_thread *thread, u64 vm_thread,
+		     const struct sample *sample)
+{
+	struct kernel_source source = {
+		.source = { .target = process->target,
+			    .mem = &process->target->mem.mem,
+			    .incarnation = process->incarnation,
+			    .runtime_of = runtime_of,
+			    .generation_now = generation_now,
+			    .frame_is_live = frame_is_live,
+			    .image_of = image_of,
+			    .event_name = event_name,
+			    .thread_name = thread->comm,
+			    .thread_life = thread->life },
+		.run = run,
+		.process = process,
+		.vm_thread = process->machine_number ? vm_thread : 0,
+	};
+
+	run->fn(run->arg, sample, &source.source);
+}
+
+/* Of the samples that have no weight yet. */
+static void share(struct run *run, const struct watched *process, struct watched_thread *thread,
+		  u64 weight, u64 now_ns)
+{
+	struct sample sample = { .time_ns = now_ns,
+				 .weight = weight,
+				 .pid = process->pid,
+				 .tid = thread->tid,
+				 .kind = SAMPLE_SHARE };
+
+	hand_out(run, process, thread, 0, &sample);
+	thread->unpaid = 0;
+	thread->off_ns = 0;
+}
+
+/* Its samples since the last time share what it has used since then.  An event that waits for its latency had none: it
+ * is over when something else is. */
+void run_pay(struct run *run, const struct watched *process, struct watched_thread *thread,
+	     u64 now_ns)
+{
+	u64 owed = thread->runtime_ns - thread->paid_ns;
+
+	if (thread->off_ns)
+		return; /* its weight comes when it runs again */
+	if (run->options.events || run->options.mode == MODE_OFFCPU) {
+		if (thread->unpaid)
+			share(run, process, thread, 0, now_ns);
+		return;
+	}
+	if (thread->unpaid && !owed)
+		return; /* the kernel adds up at its ticks */
+	if (thread->unpaid)
+		share(run, process, thread, owed, now_ns);
+	else
+		run->quality.cpu_unshared_ns += owed;
+	thread->paid_ns = thread->runtime_ns;
+	thread->paid_at_ns = now_ns;
+}
+
+static bool is_wanted(const struct run *run, const struct watched_thread *thread)
+{
+	const struct engine_options *options = &run->options;
+
+	return (!options->tid || options->tid == thread->tid) &&
+	       (!options->thread_name || !strcmp(options->thread_name, thread->comm));
+}
+
+static void count_sample(struct run *run, const struct sample *sample)
+{
+	run->quality.samples++;
+	run->quality.leftover += sample->leftover;
+	run->quality.truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
+	run->quality.complete += !(sample->flags & ~(u32)SAMPLE_UNPAID);
+}
+
+/* Does its weight come later: with the CPU time, or when the system call ends? */
+static bool is_unpaid(const struct run *run, const struct kernel_head *head)
+{
+	const struct event_list *events = run->options.events;
+	u32 index = head->event - 1u;
+
+	if (!head->event)
+		return true;
+	return run->options.event_weighs_time && index < events->all.count && !head->latency_ns &&
+	       events->all.at[index].kind == EVENT_SYSCALL;
+}
+
+static u64 weight_of(const struct run *run, const struct kernel_head *head)
+{
+	return run->options.event_weighs_time ? head->latency_ns * head->hits : 0;
+}
+
+void run_on_latency(struct run *run, const struct kernel_head *head)
+{
+	struct watched *process = run_find(run, head->pid);
+	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
+	bool is_resume = head->kind == KERNEL_RESUME;
+
+	if (thread && thread->unpaid && is_resume == (thread->off_ns != 0))
+		share(run, process, thread, head->latency_ns * (is_resume ? 1 : head->hits),
+		      head->time_ns);
+}
+
+void run_on_last(struct run *run, const struct watched *process, struct watched_thread *thread,
+		 u64 now_ns)
+{
+	u64 off_ns = thread->off_ns;
+
+	if (off_ns)
+		share(run, process, thread, now_ns > off_ns ? now_ns - off_ns : 0, now_ns);
+	run_pay(run, process, thread, now_ns);
+}
+
+/* What it sleeps on is the VM's lock: as the leaf. */
+static void name_lock(const struct watched *process, const struct kernel_head *head,
+		      struct sample *sample)
+{
+	const struct attached *attached = process->machine_number ? process->machine.attached :
+								    NULL;
+	const struct runtime *runtime = attached ? attached->runtime : NULL;
+	bool waits = head->wants_lock || (runtime && head->futex && runtime->is_lock &&
+					  runtime->is_lock(attached->state, head->futex));
+
+	if (!runtime || !waits || !head->vm_thread || sample->depth >= ASSEMBLED_MAX)
+		return;
+	memmove(sample->frames + 1, sample->frames, sample->depth * sizeof sample->frames[0]);
+	sample->frames[0] = (struct frame){ .kind = FRAME_MARK, .id = runtime->waits };
+	sample->depth++;
+}
+
+static enum sample_kind kind_of(const struct kernel_head *head)
+{
+	if (head->kind == KERNEL_SWITCH)
+		return SAMPLE_OFFCPU;
+	return head->event ? SAMPLE_EVENT : SAMPLE_CPU;
+}
+
+void run_on_sample(struct run *run, const struct kernel_record *record, size_t size)
+{
+	const struct kernel_head *head = &record->head;
+	struct watched *process = run_find(run, head->pid);
+	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
+	struct sample *sample = run->sample;
+
+	if (!thread) {
+		run->quality.lost.gone++;
+		return;
+	}
+	run_catch_up(run, process, record, size);
+	memcpy(thread->comm, head->comm, sizeof thread->comm);
+	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
+								     thread->runtime_ns;
+	run->quality.taken += head->hits;
+	if (!is_wanted(run, thread)) {
+		run->quality.idle++;
+		return;
+	}
+	if (thread->off_ns) /* that it runs again was not told */
+		share(run, process, thread, 0, head->time_ns);
+	if (kind_of(head) != SAMPLE_CPU && thread->unpaid)
+		run_pay(run, process, thread, head->time_ns);
+	*sample = (struct sample){ .time_ns = head->time_ns,
+				   .weight = weight_of(run, head),
+				   .pid = head->pid,
+				   .tid = head->tid,
+				   .cpu = head->cpu,
+				   .kind = (u16)kind_of(head),
+				   .flags = is_unpaid(run, head) ? SAMPLE_UNPAID : 0,
+				   .more = head->hits - 1 };
+	assemble(run->assembly, process, record, size, run->options.event_at_root, sample);
+	if (head->kind == KERNEL_SWITCH)
+		name_lock(process, head, sample);
+	count_sample(run, sample);
+	if (!thread->paid_at_ns) {
+		thread->paid_at_ns = head->time_ns;
+		run->quality.threads++;
+	}
+	hand_out(run, process, thread, head->vm_thread, sample);
+	thread->unpaid += (sample->flags & SAMPLE_UNPAID) != 0;
+	thread->off_ns = head->kind == KERNEL_SWITCH ? head->time_ns : 0;
+	if (sample->kind == SAMPLE_CPU && head->time_ns > thread->paid_at_ns + PAY_NS)
+		run_pay(run, process, thread, head->time_ns);
+}

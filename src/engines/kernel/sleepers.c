@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sleepers.c - see run.h.
+ *
+ * The kernel says which threads sleep, and with which registers; stack and managed frames are read from outside.  Who has
+ * run meanwhile has another number of runs, and is left to the scheduler's own news. */
+#include "engines/kernel/run.h"
+
+#include "base/clock.h"
+#include "mem/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_DOMAIN LOG_kernel
+#include "base/log.h"
+
+enum { THREADS_MOST = 1 << 16, CALL_FUTEX = 202 /* x86-64 */ };
+
+/* Where struct pt_regs has them (arch/x86/include/uapi/asm/ptrace.h). */
+enum { AT_ORIG_RAX = 15, AT_RIP = 16, AT_RSP = 19 };
+static const u8 register_at[][2] = {
+	{ X86_R15, 0 },  { X86_R14, 1 },  { X86_R13, 2 },  { X86_R12, 3 },  { X86_RBP, 4 },
+	{ X86_RBX, 5 },  { X86_R11, 6 },  { X86_R10, 7 },  { X86_R9, 8 },   { X86_R8, 9 },
+	{ X86_RAX, 10 }, { X86_RCX, 11 }, { X86_RDX, 12 }, { X86_RSI, 13 }, { X86_RDI, 14 },
+};
+_Static_assert((int)AT_RSP < (int)KERNEL_REGS, "in struct pt_regs");
+
+static struct unwind_walk walk_from(const struct kernel_sleeper *sleeper)
+{
+	struct unwind_walk walk = { .pc = sleeper->regs[AT_RIP],
+				    .sp = sleeper->regs[AT_RSP],
+				    .known = (1u << UNWIND_REGISTERS) - 1 };
+
+	for (u32 i = 0; i < COUNT_OF(register_at); i++)
+		walk.value[register_at[i][0]] = sleeper->regs[register_at[i][1]];
+	return walk;
+}
+
+/* A record as the programs would write it. */
+struct taking {
+	struct run *run;
+	struct kernel_record *record; /* room for everything */
+	size_t size;
+};
+
+static void *put(struct taking *taking, size_t bytes)
+{
+	void *at = (u8 *)taking->record + taking->size;
+
+	taking->size += bytes;
+	return at;
+}
+
+static u64 thread_of(const struct watched *process, const struct kernel_sleeper *sleeper,
+		     struct vm_thread *out)
+{
+	const struct attached *attached = process->machine.attached;
+	const struct runtime *runtime = attached->runtime;
+	const struct mem *mem = &process->target->mem.mem;
+	u64 where = 0, word = 0;
+	s64 own_word = process->machine.own_word;
+
+	if (own_word && !mem_peek(mem, sleeper->fsbase + (u64)own_word, &word, 8))
+		return 0;
+	for (u32 n = 0; n < THREADS_MOST; n++) {
+		*out = (struct vm_thread){ 0 };
+		if (runtime->next_thread(mem, attached->state, &where, out) != STEP_MORE)
+			break;
+		if (own_word ?
+			    word && runtime->own_word(mem, attached->state, out->thread) == word :
+			    out->tid == sleeper->tid)
+			return out->thread;
+	}
+	return 0;
+}
+
+static void put_managed(struct taking *taking, const struct watched *process,
+			const struct kernel_sleeper *sleeper)
+{
+	struct kernel_head *head = &taking->record->head;
+	const struct attached *attached = process->machine.attached;
+	const struct mem *mem = &process->target->mem.mem;
+	struct vm_thread thread;
+	struct walk walk = { 0 };
+
+	head->vm_thread = process->machine_number ? thread_of(process, sleeper, &thread) : 0;
+	if (!head->vm_thread)
+		return;
+	head->wants_lock = thread.state == VM_THREAD_WAITING;
+	head->managed_kind = attached->kind;
+	enum step step = attached->runtime->begin(mem, attached->state, head->vm_thread, &walk);
+	for (u32 n = 0; step_goes_on(step) && n < KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX; n++) {
+		struct frame frame = { 0 };
+		step = attached->runtime->step(mem, attached->state, &walk, &frame);
+		if (step != STEP_MORE || head->managed_count == KERNEL_MANAGED_MAX)
+			continue;
+		frame.kind = attached->kind;
+		memcpy(put(taking, sizeof frame), &frame, sizeof frame);
+		head->managed_count++;
+	}
+	head->managed_end = (u16)step;
+	head->generation = walk.generation;
+	head->managed_flags = (u16)walk.flags;
+}
+
+/* Up to where the stack ends. */
+static void put_stack(struct taking *taking, const struct watched *process,
+		      const struct kernel_sleeper *sleeper)
+{
+	struct unwind_walk *walk = put(taking, sizeof *walk);
+
+	*walk = walk_from(sleeper);
+	for (u32 done = 0; done + 4096 <= KERNEL_STACK_BYTES;) {
+		u64 from = walk->sp + done;
+		u32 length = 4096 - (u32)(from & 4095);
+		u8 *at = put(taking, length);
+		if (!mem_peek(&process->target->mem.mem, from, at, length)) {
+			taking->size -= length;
+			break;
+		}
+		done += length;
+	}
+}
+
+static void take(void *arg, const struct kernel_sleeper *sleeper)
+{
+	struct taking *taking = arg;
+	struct run *run = taking->run;
+	struct watched *process = run_find(run, sleeper->pid);
+	struct watched_thread *thread = process ? watched_thread(process, sleeper->tid) : NULL;
+	struct thread_time time;
+
+	if (!thread)
+		return;
+	struct kernel_head *head = &taking->record->head;
+	struct kernel_frame frame = { sleeper->regs[AT_RIP], sleeper->regs[AT_RSP] };
+	*head = (struct kernel_head){ .time_ns = clock_now_ns(),
+				      .runtime_ns = thread->runtime_ns,
+				      .pid = process->pid,
+				      .tid = thread->tid,
+				      .execs = process->execs,
+				      .hits = 1,
+				      .kind = KERNEL_SWITCH,
+				      .end = UNWIND_NO_RULE,
+				      .native_count = 1,
+				      .has_rest = true };
+	if (sleeper->regs[AT_ORIG_RAX] == CALL_FUTEX)
+		head->futex = walk_from(sleeper).value[X86_RDI];
+	memcpy(head->comm, thread->comm, sizeof head->comm);
+	taking->size = sizeof *taking->record;
+	memcpy(put(taking, sizeof frame), &frame, sizeof frame);
+	put_managed(taking, process, sleeper);
+	put_stack(taking, process, sleeper);
+	if (!target_thread_time(process->target, sleeper->tid, &time) || time.runs != sleeper->runs)
+		return;
+	run_on_sample(run, taking->record, taking->size);
+}
+
+void run_take_sleepers(struct run *run)
+{
+	struct taking taking = { .run = run };
+	struct err err = { 0 };
+
+	taking.record = malloc(sizeof *taking.record + sizeof(struct kernel_frame) +
+			       KERNEL_MANAGED_MAX * sizeof(struct frame) +
+			       sizeof(struct kernel_rest));
+	if (taking.record && !kernel_program_sleepers(&run->program, take, &taking, &err))
+		log_debug(1, "%s", err.text);
+	free(taking.record);
+}

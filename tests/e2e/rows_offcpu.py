@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows_offcpu.py - the kernel engine's view of threads that do not run: where they wait, and for how long."""
+from collections import Counter
+
+import folded
+from rows import at_least, at_most, exactly, row
+from rows_kernel import symbols
+from target import start
+
+PROGRAMS = {"native": "offcpu.c", "ruby": "offcpu.rb", "python": "offcpu.py"}
+WAITS = {"ruby": "(waiting for the GVL)", "python": "(waiting for the GIL)"}
+NAMES = ("naps", "takes", "reads")
+
+
+def recorded(run, language, mode):
+    seconds = run.seconds(60, 2)
+    with start(run.interpreter, PROGRAMS[language]) as target:
+        recording = run.sonde.record(target.pid, seconds=seconds, threads=True, weights=True, mode=mode, more=("-e", "kernel"))
+        facts = {**target.facts, **target.finish()}
+    span = recording.quality["end_ns"] - recording.quality["begin_ns"]
+    return recording, facts, span
+
+
+def is_in(stack, name):
+    return any(folded.method(frame.label).split(".")[-1].split("#")[-1] == name for frame in stack.frames)
+
+
+def off_cpu(run, language):
+    recording, facts, span = recorded(run, language, "offcpu")
+    ours, by_tid, waits = Counter(), Counter(), Counter()
+    for stack in recording.stacks:
+        by_tid[stack.tid] += stack.count
+        for name in NAMES:
+            ours[name] += stack.count * is_in(stack, name)
+        if stack.tid in facts["tids"]["spins"]:
+            waits[symbols(stack)[-1] if stack.frames[-1].label == WAITS.get(language) else "else"] += stack.count
+    truth = facts["off_ns"]
+    errors = {name: 100 * abs(ours[name] / ours.total() - truth[name] / sum(truth.values())) for name in NAMES}
+    worst = max(errors, key=errors.get)
+    yield at_most(f"shares of {', '.join(NAMES)}: worst ({worst}) off by", errors[worst], 2, " points",
+                  2 if run.full else 4)
+    for name in ("forever", "naps"):
+        tid = facts["tids"][name][0]
+        yield at_most(f"{name}: {by_tid[tid] / 1e9:.2f} s of {span / 1e9:.2f}: off by",
+                      100 * abs(by_tid[tid] / span - 1), 2, " %", 2 if run.full else 4)
+    in_forever = sum(stack.count for stack in recording.stacks if stack.tid == facts["tids"]["forever"][0] and is_in(stack, "forever"))
+    yield at_least("forever: in its own function", 100 * in_forever / max(by_tid[facts["tids"]["forever"][0]], 1), 99, " %")
+    # Python 2.7 does not say who waits
+    if language in WAITS and run.interpreter.name != "py2.7" and waits.total() > 0.05 * span:
+        yield at_least(f"threads that compute wait for the lock, of {waits.total() / span:.2f} of the time",
+                       100 * (waits.total() - waits["else"]) / waits.total(), 95, " %")
+    yield exactly("ledger: expected - taken - lost",
+                  recording.quality["expected"] - recording.quality["taken"] - recording.lost, 0)
+
+
+def wall(run, language):
+    recording, facts, span = recorded(run, language, "wall")
+    by_tid = Counter()
+    for stack in recording.stacks:
+        by_tid[stack.tid] += stack.count
+    tids = {tid: name for name, tids in facts["tids"].items() for tid in tids}
+    errors = {f"{name} {tid}": 100 * abs(by_tid[tid] / span - 1) for tid, name in tids.items()}
+    worst = max(errors, key=errors.get)
+    yield at_most(f"each thread's time is that of the clock: worst ({worst.split()[0]}) off by", errors[worst], 2, " %",
+                  2 if run.full else 5)
+
+
+@row("offcpu-native", "off the CPU: shares within 2 points; who never runs is there", language="native")
+def native(run):
+    yield from off_cpu(run, "native")
+
+
+@row("offcpu-ruby", "off the CPU, Ruby: the same, and the wait for the GVL has its name", language="ruby")
+def ruby(run):
+    yield from off_cpu(run, "ruby")
+
+
+@row("offcpu-python", "off the CPU, Python: the same, and the wait for the GIL has its name", language="python")
+def python(run):
+    yield from off_cpu(run, "python")
+
+
+@row("wall-kernel", "wall time by the kernel engine: each thread's weights are the time that passed", language="native")
+def wall_native(run):
+    yield from wall(run, "native")
+
+
+@row("wall-kernel-ruby", "the same of Ruby", language="ruby", once=True)
+def wall_ruby(run):
+    yield from wall(run, "ruby")
