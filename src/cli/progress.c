@@ -40,7 +40,9 @@ void progress_format(const struct quality *q, u32 hz, struct str *out)
 
 	str_addf(out, "%s  ", value_duration_text(elapsed_ns(q), number));
 	add_count(out, q->samples, "sample", "samples");
-	str_addf(out, "  %.1f Hz  ", progress_rate(q, hz));
+	if (hz)
+		str_addf(out, "  %.1f Hz", progress_rate(q, hz));
+	str_add_text(out, "  ");
 	add_count(out, q->threads, "thread", "threads");
 	str_addf(out, "  %s lost  %.1f %% moving  own CPU %.1f %%",
 		 value_grouped(quality_lost(q), number), percent(q->moving, q->samples),
@@ -77,8 +79,10 @@ void progress_summarize(const struct quality *q, u32 hz, struct str *out)
 	char number[32];
 
 	add_count(out, q->samples, "sample", "samples");
-	str_addf(out, " in %s at %.1f Hz, ", value_duration_text(elapsed_ns(q), number),
-		 progress_rate(q, hz));
+	str_addf(out, " in %s", value_duration_text(elapsed_ns(q), number));
+	if (hz)
+		str_addf(out, " at %.1f Hz", progress_rate(q, hz));
+	str_add_text(out, ", ");
 	add_count(out, q->threads, "thread", "threads");
 	if (q->processes > 1)
 		str_addf(out, " of %s processes", value_grouped(q->processes, number));

@@ -5,7 +5,7 @@
 #include "sample/quality.h"
 
 struct progress {
-	u32 hz;            /* asked for */
+	u32 hz;            /* asked for; 0: it is not the clock that says when */
 	u64 next_plain_ns; /* CLOCK_MONOTONIC: when the next line without a terminal is due */
 };
 

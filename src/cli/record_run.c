@@ -165,11 +165,19 @@ static bool should_stop(struct recording *r, bool going, const struct err *err, 
 	return true;
 }
 
+/* 0: it is not the clock that says when to look. */
+static u32 rate_of(const struct recording *r)
+{
+	const struct sampling *sampling = &r->given->sampling;
+
+	return sampling->mode == MODE_OFFCPU ? 0 : sampling->hz;
+}
+
 static void sample(struct recording *r)
 {
 	u64 begin_ns = clock_now_ns();
 	u64 end_ns = r->given->duration_ns ? begin_ns + r->given->duration_ns : UINT64_MAX;
-	struct progress progress = progress_make(r->given->sampling.hz, begin_ns);
+	struct progress progress = progress_make(rate_of(r), begin_ns);
 	bool going = true;
 	struct err err = { 0 };
 
@@ -211,7 +219,7 @@ static void say_result(const struct recording *r, const struct quality *quality,
 	if (r->events)
 		trace_table_summarize(r->session, &line);
 	else
-		progress_summarize(quality, r->given->sampling.hz, &line);
+		progress_summarize(quality, rate_of(r), &line);
 	say_note("%s", line.text);
 	str_free(&line);
 }

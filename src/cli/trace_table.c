@@ -162,6 +162,9 @@ void trace_table_summarize(struct session *session, struct str *line)
 			 value_grouped(q->lost.passed, lost));
 	if (q->truncated)
 		str_addf(line, ", %s truncated", value_grouped(q->truncated, lost));
+	if (table.seconds > 0)
+		str_addf(line, "; sonde used %.1f %% of a core",
+			 100 * (double)q->own_cpu_ns / NS_PER_S / table.seconds);
 	str_free(&text);
 	free(table.rows);
 }

@@ -103,9 +103,10 @@ struct runtime_tasks {
 };
 
 struct runtime {
-	const char *name;      /* the language: "ruby" */
-	const char *lock;      /* what its users call the VM's lock: "GVL" */
-	enum frame_mark waits; /* a thread waits for it */
+	const char *name;       /* the language: "ruby" */
+	const char *lock;       /* what its users call the VM's lock: "GVL" */
+	enum frame_mark waits;  /* a thread waits for it */
+	bool jit_has_no_frames; /* what it compiles cannot be walked by frame pointers */
 	u32 state_size; /* plain data without pointers of ours; copied into BPF maps and to forked
 			   * children; RUNTIME_STATE_MAX at the most */
 

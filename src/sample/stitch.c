@@ -18,13 +18,25 @@ static void put(struct stitching *s, const struct frame *frame)
 		s->out[s->result.count++] = *frame;
 }
 
+/* A function written in C calls managed code through a loop only: what stands right on top of one was entered by a loop, even
+ * where that is not noted yet (Ruby notes it behind the push). */
+static bool is_entry(const struct stitch *in, u32 at)
+{
+	const struct frame *frame = &in->managed[at];
+
+	if (frame->flags & FRAME_ENTRY)
+		return true;
+	return at + 1 < in->managed_count && frame->kind >= FRAME_MANAGED &&
+	       !(frame->flags & FRAME_C) && (in->managed[at + 1].flags & FRAME_C);
+}
+
 /* The managed frames of one loop. */
 static void put_segment(struct stitching *s)
 {
 	while (s->taken < s->in->managed_count) {
-		const struct frame *frame = &s->in->managed[s->taken++];
-		put(s, frame);
-		if (frame->flags & FRAME_ENTRY)
+		u32 at = s->taken++;
+		put(s, &s->in->managed[at]);
+		if (is_entry(s->in, at))
 			return;
 	}
 }
@@ -52,7 +64,7 @@ static u32 count_segments(const struct stitch *in)
 	u32 count = 0;
 
 	for (u32 i = 0; i < in->managed_count; i++)
-		count += (in->managed[i].flags & FRAME_ENTRY) || i + 1 == in->managed_count;
+		count += is_entry(in, i) || i + 1 == in->managed_count;
 	return count;
 }
 

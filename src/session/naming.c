@@ -210,9 +210,11 @@ static u32 event_location(struct naming *naming, const struct frame *frame,
 static void name_native(struct naming *naming, const struct frame *frame,
 			const struct sample_source *source, struct named *named)
 {
+	bool is_made = frame->kind == FRAME_NATIVE && !frame->owner; /* at run time: it may move */
+
 	if (!named->known && frame->kind == FRAME_EVENT)
 		named->location = event_location(naming, frame, source);
-	else if (!named->known)
+	else if (!named->known || is_made)
 		named->location = natives_location(&naming->natives, frame, source,
 						   naming->detail == NAMING_FUNCTIONS);
 	named->known = true;

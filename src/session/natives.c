@@ -5,9 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "elf/image.h"
 #include "symbols/symbols.h"
+#include "target/target.h"
+
+static const u64 READ_AGAIN_NS = NS_PER_S;
 
 void natives_init(struct natives *natives, struct names *names)
 {
@@ -19,6 +25,9 @@ void natives_free(struct natives *natives)
 	for (u32 i = 0; i < natives->files.count; i++)
 		symbols_free(natives->files.at[i].symbols);
 	vec_free(&natives->files);
+	for (u32 i = 0; i < natives->jits.count; i++)
+		symbols_free(natives->jits.at[i].symbols);
+	vec_free(&natives->jits);
 	symbols_free(natives->kernel);
 }
 
@@ -61,6 +70,48 @@ static struct native_file *file_of(struct natives *natives, u64 owner,
 	return file;
 }
 
+/* A file that is not the process's own user's says nothing of it. */
+static struct symbols *read_perf_map(const struct target *target)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/tmp/perf-%u.map", target->inner_pid);
+	AUTO_CLOSE int fd = target_open_named(target, path);
+	if (fd < 0 || fstat(fd, &st) != 0 || (st.st_uid != target->uid && st.st_uid != 0))
+		return NULL;
+	return symbols_of_perf_map(fd);
+}
+
+static struct native_jit *jit_of(struct natives *natives, u64 incarnation)
+{
+	for (u32 i = natives->jits.count; i-- > 0;)
+		if (natives->jits.at[i].incarnation == incarnation)
+			return &natives->jits.at[i];
+	if (!vec_push(&natives->jits, (struct native_jit){ .incarnation = incarnation }))
+		return NULL;
+	return &natives->jits.at[natives->jits.count - 1];
+}
+
+/* The map grows while the program runs: who is not in it may be soon. */
+static u32 jit_name(struct natives *natives, const struct sample_source *source, u64 address,
+		    u32 unknown)
+{
+	struct native_jit *jit = jit_of(natives, source->incarnation);
+	u64 now = clock_now_ns();
+	struct symbol symbol;
+
+	if (!jit)
+		return unknown;
+	bool is_known = jit->symbols && symbols_find(jit->symbols, address, &symbol);
+	if (!is_known && (!jit->read_ns || now > jit->read_ns + READ_AGAIN_NS)) {
+		symbols_free(jit->symbols);
+		jit->symbols = read_perf_map(source->target);
+		jit->read_ns = now;
+	}
+	return name_of(natives, jit->symbols, address, unknown);
+}
+
 void natives_prepare(struct natives *natives)
 {
 	natives->kernel = symbols_of_kernel(NULL);
@@ -83,7 +134,8 @@ u32 natives_location(struct natives *natives, const struct frame *frame,
 							  NULL;
 		function.language = names_text(names, "native");
 		function.name = file ? name_of(natives, file->symbols, frame->id, file->unknown) :
-				       unknown;
+				frame->owner ? unknown :
+					       jit_name(natives, source, frame->id, unknown);
 		function.image = file ? file->path : 0;
 		if (file && !by_function)
 			image_offset_of_address(file->image, frame->id, &location.address, &left);

@@ -2,7 +2,8 @@
  * natives.h - native and kernel frames become names.
  *
  * A file's symbols are read when the first frame of it is seen, from the file that the process maps: it may be deleted, or in
- * another root.  The address stays with the name, so that another can find more there. */
+ * another root.  The address stays with the name, so that another can find more there.  Code without a file has names where
+ * its maker writes a perf map, in the process's own root and under its own pid there. */
 #pragma once
 #include "base/vec.h"
 #include "engines/engine.h"
@@ -16,10 +17,18 @@ struct native_file {
 	u32 path, unknown; /* strings: the file, and what stands for a function that has no name */
 };
 
+/* Code that a process made at run time. */
+struct native_jit {
+	u64 incarnation;
+	struct symbols *symbols; /* NULL: its maker tells no names */
+	u64 read_ns;
+};
+
 struct natives {
 	struct names *names;
 	VEC(struct native_file) files; /* by frame.owner */
-	struct symbols *kernel;        /* NULL: natives_prepare() was not called, or could not */
+	VEC(struct native_jit) jits;
+	struct symbols *kernel; /* NULL: natives_prepare() was not called, or could not */
 };
 
 void natives_init(struct natives *natives, struct names *names);

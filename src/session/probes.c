@@ -9,6 +9,7 @@
 #include <linux/openat2.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -21,6 +22,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#ifdef WITH_BPF
+#include "engines/kernel/program.h"
+#endif
 #include "session/privilege.h"
 
 static void say_yes(struct probe_result *out, const char *found)
@@ -287,6 +292,82 @@ static void probe_bpf(struct probe_result *out)
 		say_yes(out, "a map was made");
 }
 
+/* The clock of a CPU, whatever runs there. */
+static void probe_clock(struct probe_result *out)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1,
+		.sample_period = NS_PER_S,
+	};
+	AUTO_CLOSE int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1,
+					 PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		say_errno(out, "perf_event_open", errno);
+	else
+		say_yes(out, "cpu-clock");
+}
+
+/* The program of the engine itself: what the verifier says here is what it says when it matters. */
+static void probe_programs(struct probe_result *out)
+{
+#ifdef WITH_BPF
+	struct kernel_program_options options = { .hz = 1,
+						  .table_words = 1 << 12,
+						  .with_clock = true };
+	struct kernel_program program = { 0 };
+	struct err err = { 0 };
+	u64 begin_ns = clock_now_ns();
+
+	if (kernel_program_open(&program, &options, NULL, NULL, &err)) {
+		say_yes(out, "");
+		snprintf(out->found, sizeof out->found, "loaded in %u ms",
+			 (u32)((clock_now_ns() - begin_ns) / NS_PER_MS));
+	} else {
+		out->outcome = PROBE_NO;
+		snprintf(out->found, sizeof out->found, "%.150s", err.text);
+	}
+	kernel_program_close(&program);
+#else
+	out->outcome = PROBE_NO;
+	snprintf(out->found, sizeof out->found, "this sonde was built without them");
+#endif
+}
+
+static void probe_tracefs(struct probe_result *out)
+{
+	AUTO_CLOSE int fd = open("/sys/kernel/tracing/events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		say_errno(out, "/sys/kernel/tracing/events", errno);
+	else
+		say_yes(out, "/sys/kernel/tracing/events");
+}
+
+/* Who may not see the addresses is shown zeros. (The first may be zero.) */
+static void probe_kallsyms(struct probe_result *out)
+{
+	char lines[4096] = "";
+	AUTO_CLOSE int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	u64 seen = 0;
+
+	if (fd < 0 || read(fd, lines, sizeof lines - 1) <= 0) {
+		say_errno(out, "/proc/kallsyms", errno);
+		return;
+	}
+	for (const char *line = lines; *line; line += *line == '\n') {
+		seen |= strtoull(line, NULL, 16);
+		line += strcspn(line, "\n");
+	}
+	if (seen)
+		say_yes(out, "/proc/kallsyms");
+	else
+		say_errno(out, "addresses in /proc/kallsyms", EPERM);
+}
+
 static void probe_btf(struct probe_result *out)
 {
 	u16 magic = 0;
@@ -467,6 +548,35 @@ const struct probe probes[] = {
 		.needed_for = "sampling in the kernel",
 		.grant = "a kernel built with CONFIG_DEBUG_INFO_BTF",
 		.run = probe_btf,
+	},
+	{
+		.name = "cpu-clock",
+		.title = "the clock of every CPU",
+		.needed_for = "sampling in the kernel",
+		.grant = SETCAP("cap_perfmon", "--cap-add=PERFMON"),
+		.run = probe_clock,
+	},
+	{
+		.name = "kernel-programs",
+		.title = "loading the programs of the kernel engine",
+		.needed_for = "sampling in the kernel, and sonde trace",
+		.grant = "Linux 5.17 or newer with BTF; " SETCAP("cap_bpf,cap_perfmon",
+								 "--cap-add=BPF --cap-add=PERFMON"),
+		.run = probe_programs,
+	},
+	{
+		.name = "kallsyms",
+		.title = "names of kernel functions",
+		.needed_for = "the kernel's frames; without them they are [unknown]",
+		.grant = SETCAP("cap_syslog", "--cap-add=SYSLOG") "; kernel.kptr_restrict below 2",
+		.run = probe_kallsyms,
+	},
+	{
+		.name = "tracefs",
+		.title = "the kernel's tracepoints",
+		.needed_for = "sonde trace tracepoint:...",
+		.grant = "as root: mount -t tracefs nodev /sys/kernel/tracing",
+		.run = probe_tracefs,
 	},
 	{
 		.name = "memlock",

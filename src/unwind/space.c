@@ -2,6 +2,8 @@
  * space.c - see space.h. */
 #include "unwind/space.h"
 
+#include "unwind/made.h"
+
 #include "elf/image.h"
 
 #include <stdlib.h>
@@ -139,5 +141,6 @@ enum unwind_step unwind_space_step(struct unwind_space *space, const struct mem 
 {
 	struct unwind_rule rule = unwind_space_rule(space, unwind_place(walk));
 
-	return unwind_step(mem, &rule, walk);
+	enum unwind_step step = unwind_step(mem, &rule, walk);
+	return step == UNWIND_NO_RULE ? unwind_made_step(space, mem, walk) : step;
 }

@@ -36,6 +36,7 @@ struct unwind_space {
 	struct unwind_files *files;
 	VEC(struct unwind_range) ranges;
 	bool is_filled;
+	bool has_no_frames; /* code that is made at run time keeps none (YJIT) */
 };
 
 /* Borrows both. Zeros are freed, too. */

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NATIVE_ROOM = KERNEL_NATIVE_MAX, MANAGED_ROOM = KERNEL_MANAGED_MAX + 2 };
+enum { NATIVE_ROOM = KERNEL_NATIVE_MAX, MANAGED_ROOM = KERNEL_FRAMES_MAX + 2 };
 
 struct assembly {
 	struct frame native[NATIVE_ROOM], managed[MANAGED_ROOM];
 	u32 native_count, managed_count;
+	bool has_gap; /* between the innermost managed frames and the outermost */
 };
 
 struct assembly *assembly_new(void)
@@ -100,8 +101,10 @@ static bool take_managed(struct assembly *assembly, const struct kernel_head *he
 		add_mark(assembly, MARK_GC);
 	if (head->managed_flags & WALK_TOP_UNSET)
 		add_mark(assembly, MARK_MOVING);
-	for (u32 i = 0; i < head->managed_count; i++)
+	for (u32 i = 0; i < head->managed_count; i++) {
 		add_managed(assembly, &frames[i]);
+		assembly->has_gap |= frames[i].kind == FRAME_MARK && frames[i].id == MARK_TRUNCATED;
+	}
 	if (!whole)
 		add_mark(assembly, MARK_TRUNCATED);
 	return whole;
@@ -120,7 +123,7 @@ static bool find_parts(const struct kernel_head *head, size_t size, struct parts
 	out->managed = out->native + head->native_count * sizeof(struct kernel_frame);
 	out->rest = out->managed + head->managed_count * sizeof(struct frame);
 	return out->rest <= size && head->native_count <= KERNEL_NATIVE_MAX &&
-	       head->managed_count <= KERNEL_MANAGED_MAX;
+	       head->managed_count <= KERNEL_FRAMES_MAX;
 }
 
 static const void *part(const struct kernel_record *record, size_t at)
@@ -174,6 +177,7 @@ void assemble(struct assembly *assembly, struct watched *process,
 	bool whole = true;
 
 	assembly->native_count = assembly->managed_count = 0;
+	assembly->has_gap = false;
 	out->generation = head->vm_thread ? head->generation : process->space_number;
 	if (head->event && !event_at_root)
 		put_event(out, head);
@@ -197,7 +201,7 @@ void assemble(struct assembly *assembly, struct watched *process,
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_NATIVE });
 	if (end != UNWIND_DONE)
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
-	if (end != UNWIND_DONE || !whole)
+	if (end != UNWIND_DONE || !whole || assembly->has_gap)
 		out->flags |= SAMPLE_TRUNCATED;
 	if (head->event && event_at_root)
 		put_event(out, head);

@@ -5,7 +5,7 @@
 #include "sample/sample.h"
 
 enum {
-	ASSEMBLED_MAX = KERNEL_KERNEL_MAX + KERNEL_NATIVE_MAX + KERNEL_MANAGED_MAX + 5,
+	ASSEMBLED_MAX = KERNEL_KERNEL_MAX + KERNEL_NATIVE_MAX + KERNEL_FRAMES_MAX + 5,
 };
 
 struct assembly; /* opaque scratch, for one record at a time */

@@ -6,8 +6,9 @@
  *	             own_word < 0                  own_word > 0
  *
  * A pthread_t is the thread pointer (glibc, musl).  A variable in static TLS is in front of it, a value under a
- * pthread key behind it (glibc keeps the first 32 there).  Of several places that hold the word, one behind stands: Python
- * clears the variable when it gives up the GIL, and not the key. */
+ * pthread key behind it (glibc keeps the first 32 there).  Of several places that hold the word, one behind stands, and
+ * another is asked when that is empty: Python clears its variable when it gives up the GIL, and neither the key nor, from
+ * 3.15 on, its second variable. */
 #include "engines/kernel/machine.h"
 
 #include "elf/image.h"
@@ -49,18 +50,19 @@ static u32 look_around(const struct mem *mem, u64 pointer, u64 word, bool at[WIN
 	return found;
 }
 
-/* Behind the pointer rather than in front, and near to it. */
-static s32 choose(const bool at[WINDOW_WORDS])
+/* Behind the pointer rather than in front, and near to it; the place is taken. */
+static s32 choose(bool at[WINDOW_WORDS])
 {
-	u32 middle = WINDOW_FRONT / 8;
+	u32 middle = WINDOW_FRONT / 8, found = WINDOW_WORDS;
 
-	for (u32 i = middle; i < WINDOW_WORDS; i++)
-		if (at[i])
-			return (s32)(i - middle) * 8;
-	for (u32 i = middle; i-- > 0;)
-		if (at[i])
-			return -(s32)(middle - i) * 8;
-	return 0;
+	for (u32 i = middle; i < WINDOW_WORDS && found == WINDOW_WORDS; i++)
+		found = at[i] ? i : found;
+	for (u32 i = middle; i-- > 0 && found == WINDOW_WORDS;)
+		found = at[i] ? i : found;
+	if (found == WINDOW_WORDS)
+		return 0;
+	at[found] = false;
+	return ((s32)found - (s32)middle) * 8;
 }
 
 /* The places at which all known threads have their words; one that is just starting or ending may have none. */
@@ -90,6 +92,7 @@ static void find_own_word(struct machine *machine, const struct mem *mem)
 		}
 	}
 	machine->own_word = choose(all);
+	machine->second_word = choose(all);
 }
 
 /* By the VM's own list, for those that keep no word (Python 2.7). */
@@ -227,6 +230,7 @@ bool machine_find(struct machine *machine, const struct attached *attached,
 void machine_tell(const struct machine *machine, struct kernel_machine *out)
 {
 	*out = (struct kernel_machine){ .kind = machine->attached->kind,
-					.own_word = machine->own_word };
+					.own_word = machine->own_word,
+					.second_word = machine->second_word };
 	memcpy(out->state, machine->attached->state, sizeof out->state);
 }

@@ -22,6 +22,7 @@ struct machine_loop {
 struct machine {
 	const struct attached *attached;
 	s32 own_word; /* from the thread pointer; 0: there is none, and machine_riders() has to tell */
+	s32 second_word; /* where it may be while that place is empty; 0: nowhere */
 	u32 loop_count;
 	struct machine_loop loops[MACHINE_LOOPS_MAX];
 };

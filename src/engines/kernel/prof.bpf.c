@@ -217,6 +217,8 @@ int on_probe(struct pt_regs *context)
 
 /* ---- off the CPU --------------------------------------------------------------------------- */
 
+enum { TASK_IS_EXITING = 4 /* PF_EXITING: its end was told already */ };
+
 struct off_cpu {
 	u64 out_ns;     /* since then; 0: it runs, or is not looked at this time */
 	u64 stands_for; /* so many times that it was off its CPU */
@@ -274,7 +276,8 @@ int on_switch(u64 *context)
 
 	resume((struct task_struct *)context[2], now_ns);
 	struct current current = current_thread();
-	if (!current.process || (!current.task->__state && !constants.with_preempted))
+	if (!current.process || (current.task->flags & TASK_IS_EXITING) ||
+	    (!current.task->__state && !constants.with_preempted))
 		return 0;
 	struct off_cpu *off = sleeper(current.task);
 	if (!off) {

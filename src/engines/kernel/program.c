@@ -150,6 +150,7 @@ static int open_clock(int cpu, u64 period_ns)
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.size = sizeof attr,
 		.disabled = 1,
+		.exclude_idle = 1,
 		.sample_period = period_ns,
 	};
 

@@ -207,7 +207,7 @@ void run_on_sample(struct run *run, const struct kernel_record *record, size_t s
 	struct sample *sample = run->sample;
 
 	if (!thread) {
-		run->quality.lost.gone++;
+		run->quality.lost.gone += head->hits;
 		return;
 	}
 	run_catch_up(run, process, record, size);
@@ -216,13 +216,15 @@ void run_on_sample(struct run *run, const struct kernel_record *record, size_t s
 								     thread->runtime_ns;
 	run->quality.taken += head->hits;
 	if (!is_wanted(run, thread)) {
-		run->quality.idle++;
+		run->quality.idle += head->hits;
 		return;
 	}
 	if (thread->off_ns) /* that it runs again was not told */
 		share(run, process, thread, 0, head->time_ns);
 	if (kind_of(head) != SAMPLE_CPU && thread->unpaid)
 		run_pay(run, process, thread, head->time_ns);
+	if (kind_of(head) != SAMPLE_CPU && thread->unpaid) /* the next share is not theirs */
+		share(run, process, thread, 0, head->time_ns);
 	*sample = (struct sample){ .time_ns = head->time_ns,
 				   .weight = weight_of(run, head),
 				   .pid = head->pid,

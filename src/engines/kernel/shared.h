@@ -26,7 +26,10 @@ enum {
 	KERNEL_RIDERS_MAX = 65536,
 	KERNEL_RANGES_MAX = 512, /* runs of code a process; a power of two */
 	KERNEL_NATIVE_MAX = 1024,
-	KERNEL_MANAGED_MAX = 4096,
+	KERNEL_MANAGED_MAX = 4096, /* from the leaf on */
+	KERNEL_ROOT_MAX = 100, /* of deeper stacks that are arrays: the outermost, behind a mark */
+	KERNEL_FRAMES_MAX = KERNEL_MANAGED_MAX + 1 + KERNEL_ROOT_MAX +
+			    1,    /* of a VM, and room to see the end */
 	KERNEL_HIDDEN_MAX = 1024, /* steps beside those that give a frame */
 	KERNEL_STATE_MAX = 1024,  /* of a runtime: RUNTIME_STATE_MAX */
 	KERNEL_SEEN_WORDS = 1024,
@@ -111,7 +114,8 @@ struct kernel_process {
 struct kernel_machine {
 	u32 kind; /* of its frames: FRAME_MANAGED + the runtime's place in runtimes/list.h */
 	s32 own_word; /* from the thread pointer: of the word that leads to the thread of the VM; 0: see `riders` */
-	u64 zero;
+	s32 second_word; /* where it is when that is empty; 0: nowhere */
+	u32 zero;
 	u8 state[KERNEL_STATE_MAX];
 	u64 seen[KERNEL_SEEN_WORDS]; /* a bit for each function that was sampled, by a hash of its id */
 };

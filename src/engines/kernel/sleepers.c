@@ -58,9 +58,11 @@ static u64 thread_of(const struct watched *process, const struct kernel_sleeper 
 	const struct runtime *runtime = attached->runtime;
 	const struct mem *mem = &process->target->mem.mem;
 	u64 where = 0, word = 0;
-	s64 own_word = process->machine.own_word;
+	s64 own_word = process->machine.own_word, second = process->machine.second_word;
 
 	if (own_word && !mem_peek(mem, sleeper->fsbase + (u64)own_word, &word, 8))
+		return 0;
+	if (own_word && !word && second && !mem_peek(mem, sleeper->fsbase + (u64)second, &word, 8))
 		return 0;
 	for (u32 n = 0; n < THREADS_MOST; n++) {
 		*out = (struct vm_thread){ 0 };
@@ -103,23 +105,24 @@ static void put_managed(struct taking *taking, const struct watched *process,
 	head->managed_flags = (u16)walk.flags;
 }
 
-/* Up to where the stack ends. */
-static void put_stack(struct taking *taking, const struct watched *process,
-		      const struct kernel_sleeper *sleeper)
+/* Here the whole stack can be read. */
+static void put_native(struct taking *taking, struct watched *process,
+		       const struct kernel_sleeper *sleeper)
 {
-	struct unwind_walk *walk = put(taking, sizeof *walk);
+	struct kernel_head *head = &taking->record->head;
+	struct unwind_walk walk = walk_from(sleeper);
+	enum unwind_step step = UNWIND_MORE;
 
-	*walk = walk_from(sleeper);
-	for (u32 done = 0; done + 4096 <= KERNEL_STACK_BYTES;) {
-		u64 from = walk->sp + done;
-		u32 length = 4096 - (u32)(from & 4095);
-		u8 *at = put(taking, length);
-		if (!mem_peek(&process->target->mem.mem, from, at, length)) {
-			taking->size -= length;
-			break;
-		}
-		done += length;
+	if (taking->run->options.no_native)
+		step = UNWIND_DONE;
+	while (step == UNWIND_MORE && head->native_count < KERNEL_NATIVE_MAX) {
+		struct kernel_frame frame = { walk.pc | (walk.is_return ? KERNEL_IS_RETURN : 0),
+					      walk.sp };
+		memcpy(put(taking, sizeof frame), &frame, sizeof frame);
+		head->native_count++;
+		step = unwind_space_step(&process->space, &process->target->mem.mem, &walk);
 	}
+	head->end = (u16)step;
 }
 
 static void take(void *arg, const struct kernel_sleeper *sleeper)
@@ -133,24 +136,19 @@ static void take(void *arg, const struct kernel_sleeper *sleeper)
 	if (!thread)
 		return;
 	struct kernel_head *head = &taking->record->head;
-	struct kernel_frame frame = { sleeper->regs[AT_RIP], sleeper->regs[AT_RSP] };
 	*head = (struct kernel_head){ .time_ns = clock_now_ns(),
 				      .runtime_ns = thread->runtime_ns,
 				      .pid = process->pid,
 				      .tid = thread->tid,
 				      .execs = process->execs,
 				      .hits = 1,
-				      .kind = KERNEL_SWITCH,
-				      .end = UNWIND_NO_RULE,
-				      .native_count = 1,
-				      .has_rest = true };
+				      .kind = KERNEL_SWITCH };
 	if (sleeper->regs[AT_ORIG_RAX] == CALL_FUTEX)
 		head->futex = walk_from(sleeper).value[X86_RDI];
 	memcpy(head->comm, thread->comm, sizeof head->comm);
 	taking->size = sizeof *taking->record;
-	memcpy(put(taking, sizeof frame), &frame, sizeof frame);
+	put_native(taking, process, sleeper);
 	put_managed(taking, process, sleeper);
-	put_stack(taking, process, sleeper);
 	if (!target_thread_time(process->target, sleeper->tid, &time) || time.runs != sleeper->runs)
 		return;
 	run_on_sample(run, taking->record, taking->size);
@@ -161,9 +159,9 @@ void run_take_sleepers(struct run *run)
 	struct taking taking = { .run = run };
 	struct err err = { 0 };
 
-	taking.record = malloc(sizeof *taking.record + sizeof(struct kernel_frame) +
-			       KERNEL_MANAGED_MAX * sizeof(struct frame) +
-			       sizeof(struct kernel_rest));
+	taking.record = malloc(sizeof *taking.record +
+			       KERNEL_NATIVE_MAX * sizeof(struct kernel_frame) +
+			       KERNEL_MANAGED_MAX * sizeof(struct frame));
 	if (taking.record && !kernel_program_sleepers(&run->program, take, &taking, &err))
 		log_debug(1, "%s", err.text);
 	free(taking.record);

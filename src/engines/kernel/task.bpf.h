@@ -38,6 +38,7 @@ struct thread_struct {
 	unsigned long fsbase; /* x86-64: what a thread's storage hangs on */
 } OF_THE_KERNEL;
 struct task_struct {
+	unsigned int flags;
 	unsigned int __state; /* 0: it runs, or could */
 	int pid;
 	struct sched_info sched_info;

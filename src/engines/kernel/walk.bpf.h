@@ -23,7 +23,7 @@ enum {
 	STACK_STEP_MAX = 1 << 20, /* of one frame, in bytes */
 	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
 	MANAGED_WORDS = sizeof(struct frame) / 8,
-	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_MANAGED_MAX * MANAGED_WORDS,
+	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_FRAMES_MAX * MANAGED_WORDS,
 };
 
 struct room {
@@ -31,8 +31,8 @@ struct room {
 	struct unwind_walk walk;
 	struct walk managed;
 	struct pt_regs regs;
-	u32 used; /* of the words */
-	u32 zero;
+	u32 used;         /* of the words */
+	u32 managed_most; /* so many managed frames, and no more */
 	/* what is sent, from here on: */
 	struct kernel_record record;
 	u64 words[WORDS]; /* frames; the rest is right behind the last one */
@@ -222,6 +222,27 @@ static __always_inline bool step_by_frame(const struct drive *drive, struct unwi
 	return true;
 }
 
+enum { ENTRY_WORDS = 3 };
+
+/* Where a function has just begun, or has none (libffi's trampolines push two words): the way back is near. */
+static __always_inline bool step_from_entry(const struct drive *drive, struct unwind_walk *walk)
+{
+	u64 top[ENTRY_WORDS] = { 0 };
+	u64 sp = walk->sp;
+
+	if (walk->is_return || bpf_probe_read_user(top, sizeof top, (const void *)sp) != 0)
+		return false;
+	for (u32 i = 0; i < ENTRY_WORDS; i++) {
+		if (!range_of(drive->space, top[i] - 1) || !is_behind_call(top[i]))
+			continue;
+		walk->pc = top[i];
+		walk->sp = sp + 8 * i + 8;
+		walk->is_return = true;
+		return true;
+	}
+	return false;
+}
+
 /* Made at run time.  YJIT's keeps no frames, but pushes three registers and what leads back to libruby is near; others
  * have frames. */
 static __always_inline enum unwind_step jit_step(struct drive *drive)
@@ -229,7 +250,10 @@ static __always_inline enum unwind_step jit_step(struct drive *drive)
 	bool is_ruby = drive->machine && drive->machine->kind == FRAME_MANAGED + PLACE_ruby;
 
 	if (!is_ruby)
-		return step_by_frame(drive, &drive->room->walk) ? UNWIND_MORE : UNWIND_NO_RULE;
+		return step_from_entry(drive, &drive->room->walk) ||
+				       step_by_frame(drive, &drive->room->walk) ?
+			       UNWIND_MORE :
+			       UNWIND_NO_RULE;
 	drive->found = false;
 	bpf_loop(SCAN_WORDS, scan_one, drive, 0);
 	return drive->found ? UNWIND_MORE : UNWIND_NO_RULE;
@@ -254,7 +278,7 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 	if (range->kind != KERNEL_RANGE_TABLE)
 		return jit_step(drive);
 	if (!unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule))
-		return UNWIND_NO_RULE;
+		return step_from_entry(drive, walk) ? UNWIND_MORE : UNWIND_NO_RULE;
 	return unwind_step(&mem, &rule, walk);
 }
 
@@ -293,6 +317,18 @@ static __always_inline void note_seen(struct drive *drive, u64 id)
 	drive->room->record.head.has_new = true;
 }
 
+static __always_inline void put_mark(struct room *room, enum frame_mark mark)
+{
+	u32 used = room->used;
+
+	if (used > WORDS - MANAGED_WORDS)
+		return;
+	struct frame *frame = (struct frame *)&room->words[used];
+	*frame = (struct frame){ .id = mark, .kind = FRAME_MARK };
+	room->record.head.managed_count++;
+	room->used = used + MANAGED_WORDS;
+}
+
 /* One loop a runtime, over its own step. */
 #define WALKER(runtime)                                                                            \
 	static long runtime##_one(u64 index, struct drive *drive)                                  \
@@ -303,7 +339,7 @@ static __always_inline void note_seen(struct drive *drive, u64 id)
 		u32 used = room->used;                                                             \
                                                                                                    \
 		(void)index;                                                                       \
-		if (used > WORDS - MANAGED_WORDS || head->managed_count >= KERNEL_MANAGED_MAX)     \
+		if (used > WORDS - MANAGED_WORDS || head->managed_count >= room->managed_most)     \
 			return 1;                                                                  \
 		struct frame *frame = (struct frame *)&room->words[used];                          \
 		enum step step = runtime##_step(                                                   \
@@ -336,9 +372,16 @@ static __always_inline void note_seen(struct drive *drive, u64 id)
 		else if (!runtime##_thread_of(&mem, state, word, &thread))                         \
 			return;                                                                    \
 		head->vm_thread = thread;                                                          \
+		drive->room->managed_most = KERNEL_MANAGED_MAX;                                    \
 		head->managed_end = runtime##_begin(&mem, state, thread, &drive->room->managed);   \
 		if (head->managed_end == STEP_MORE)                                                \
 			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \
+		if (head->managed_count == KERNEL_MANAGED_MAX &&                                   \
+		    runtime##_skip(state, &drive->room->managed, KERNEL_ROOT_MAX)) {               \
+			put_mark(drive->room, MARK_TRUNCATED);                                     \
+			drive->room->managed_most = KERNEL_FRAMES_MAX;                             \
+			bpf_loop(KERNEL_ROOT_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0);    \
+		}                                                                                  \
 		head->generation = drive->room->managed.generation;                                \
 		head->managed_flags = drive->room->managed.flags;                                  \
 		if (head->kind == KERNEL_SWITCH)                                                   \
@@ -360,6 +403,9 @@ static __always_inline void walk_managed(struct drive *drive, struct task_struct
 		word = thread ? *thread : 0;
 	} else if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0) {
 		return;
+	} else if (!word && drive->machine->second_word) {
+		at = task->thread.fsbase + (s64)drive->machine->second_word;
+		bpf_probe_read_user(&word, sizeof word, (const void *)at);
 	}
 	if (!word)
 		return;

@@ -32,6 +32,7 @@ static bool copy_ranges(struct unwind_space *to, const struct unwind_space *from
 	memcpy(to->ranges.at, from->ranges.at, from->ranges.count * sizeof from->ranges.at[0]);
 	to->ranges.count = from->ranges.count;
 	to->is_filled = from->is_filled;
+	to->has_no_frames = from->has_no_frames;
 	return true;
 }
 
@@ -144,7 +145,8 @@ bool watched_find_machine(struct watched *process, char warning[200])
 		return false;
 	process->ask_ns = now + wait_of(process, now);
 	attached_find(&process->attached, process->target, &report);
-	process->may_have_one = report.is_starting || process->attached.count;
+	process->may_have_one = report.is_starting || process->attached.count ||
+				report.first.code != ERR_NONE;
 	if (report.warning[0])
 		memcpy(warning, report.warning, sizeof report.warning);
 	if (!process->attached.count)
@@ -153,6 +155,7 @@ bool watched_find_machine(struct watched *process, char warning[200])
 				  &err);
 	if (!found)
 		log_debug(1, "%s", err.text);
+	process->space.has_no_frames = found && process->attached.at[0]->runtime->jit_has_no_frames;
 	return found;
 }
 

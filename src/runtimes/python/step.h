@@ -133,6 +133,13 @@ python_thread_state(const struct mem *mem, const struct python_state *state, u64
 	return VM_THREAD_BLOCKED;
 }
 
+/* Frames are a list: nobody knows where the outermost ones are. */
+PYTHON_WALKER bool python_skip(const struct python_state *state, struct walk *walk, u32 keep)
+{
+	(void)state, (void)walk, (void)keep;
+	return false;
+}
+
 /* Of a thread that gives up its CPU: is it for the VM's lock?  Older versions do not say. */
 PYTHON_WALKER bool python_wants_lock(const struct mem *mem, const struct python_state *state,
 				     u64 thread)

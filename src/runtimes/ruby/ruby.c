@@ -166,6 +166,7 @@ const struct runtime ruby_runtime = {
 	.name = "ruby",
 	.lock = "GVL",
 	.waits = MARK_GVL,
+	.jit_has_no_frames = true,
 	.state_size = sizeof(struct ruby_state),
 	.attach = ruby_attach,
 	.next_thread = next_thread,

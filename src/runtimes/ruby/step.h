@@ -173,6 +173,17 @@ ruby_thread_state(const struct mem *mem, const struct ruby_state *state, u64 thr
 	return (status & 3) ? VM_THREAD_BLOCKED : VM_THREAD_WAITING;
 }
 
+/* On to the outermost `keep` frames; false: there are no more than these. */
+RUBY_WALKER bool ruby_skip(const struct ruby_state *state, struct walk *walk, u32 keep)
+{
+	u64 kept = (u64)keep * state->at.frame_size;
+
+	if (walk->cursor >= walk->limit || walk->limit - walk->cursor <= kept)
+		return false;
+	walk->cursor = walk->limit - kept;
+	return true;
+}
+
 /* Of a thread that gives up its CPU: is it for the VM's lock? */
 RUBY_WALKER bool ruby_wants_lock(const struct mem *mem, const struct ruby_state *state, u64 thread)
 {

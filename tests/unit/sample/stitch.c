@@ -2,7 +2,7 @@
  * stitch.c - two lists become one.
  *
  * Native frames are small letters and L for a loop, managed ones capitals, with a * behind one through which a loop was
- * entered. Leaf first. */
+ * entered, and a . behind what is written in C. Leaf first. */
 #include "check.h"
 
 #include "sample/stitch.h"
@@ -20,7 +20,13 @@ static u32 frames_of(const char *text, struct frame out[ROOM])
 			out[count - 1].flags |= FRAME_ENTRY;
 			continue;
 		}
+		if (*text == '.') {
+			out[count - 1].flags |= FRAME_C;
+			continue;
+		}
 		out[count++] = (struct frame){ .id = (u64)*text,
+					       .kind = *text < 'a' && *text != 'L' ? FRAME_MANAGED :
+										     FRAME_NATIVE,
 					       .flags = *text == 'L' ? FRAME_LOOP : 0 };
 	}
 	return count;
@@ -67,6 +73,11 @@ static void two_lists_become_one(void **state)
 		{ "as", "A*", "Aas", 1, 0, false },
 		{ "", "AB*", "AB", 2, 0, false },
 		{ "aLs", "AB", "aABs", 0, 0, false },
+		/* C has pushed a frame, and not noted yet that it enters a loop through it */
+		{ "abLs", "BC.A*", "BabCAs", 1, 0, false },
+		{ "aLbLs", "BC.A*", "aBbCAs", 0, 0, false },
+		/* C that calls C needs no loop */
+		{ "abLs", "B.C.A*", "abBCAs", 0, 0, false },
 	};
 
 	(void)state;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * perf_map.c - names of code that is made at run time, as its maker writes them: /tmp/perf-PID.map.
+ *
+ *	3ef414c0 398 RegExp:[{(]
+ *	3ef418a0 398 LazyCompile:~fun /app/x.js:12
+ *
+ * Start and size in hexadecimal, the rest is the name (the kernel's tools/perf/Documentation/jit-interface.txt).  Code moves
+ * and is made anew: of one address the last line holds. */
+#include "symbols/parts.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	BYTES_MAX = 64 << 20, /* of a file; what is behind it is not read */
+	LINE_MAX_BYTES = 4096,
+	CHUNK = 64 << 10,
+	SIZE_MAX_BYTES = 1 << 30, /* of code: more is no function */
+};
+
+/* The names' offsets in the text, which moves as it grows. */
+static bool add_line(struct symbols *symbols, const char *line)
+{
+	char *rest;
+	u64 start = strtoull(line, &rest, 16);
+
+	if (rest == line || *rest != ' ')
+		return true;
+	const char *at = rest + 1;
+	u64 size = strtoull(at, &rest, 16);
+	if (rest == at || *rest != ' ' || !rest[1] || !start || !size || size > SIZE_MAX_BYTES ||
+	    start > UINT64_MAX - size)
+		return true; /* no such line, and the next may be */
+	u32 length = (u32)strlen(rest + 1) + 1, offset = symbols->text.count;
+	if (!vec_grow(&symbols->text, offset + length))
+		return false;
+	memcpy(symbols->text.at + offset, rest + 1, length);
+	symbols->text.count += length;
+	return symbols_add(symbols, (const char *)(uintptr_t)offset, start, start + size);
+}
+
+struct reading {
+	struct symbols *symbols;
+	char line[LINE_MAX_BYTES];
+	u32 length;
+	bool is_long; /* longer than any name: it is left out */
+};
+
+static bool add_bytes(struct reading *reading, const char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bytes[i] != '\n') {
+			reading->is_long |= reading->length == LINE_MAX_BYTES - 1;
+			if (!reading->is_long)
+				reading->line[reading->length++] = bytes[i];
+			continue;
+		}
+		reading->line[reading->length] = 0;
+		if (!reading->is_long && !add_line(reading->symbols, reading->line))
+			return false;
+		reading->length = 0;
+		reading->is_long = false;
+	}
+	return true;
+}
+
+/* By address, the last first. */
+static int compare(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->name > b->name ? -1 : a->name < b->name;
+}
+
+static void settle(struct symbols *symbols)
+{
+	u32 kept = 0;
+
+	if (symbols->all.count)
+		qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], compare);
+	for (u32 i = 0; i < symbols->all.count; i++)
+		if (!kept || symbols->all.at[kept - 1].start != symbols->all.at[i].start)
+			symbols->all.at[kept++] = symbols->all.at[i];
+	symbols->all.count = kept;
+	for (u32 i = 0; i < kept; i++)
+		symbols->all.at[i].name = symbols->text.at + (uintptr_t)symbols->all.at[i].name;
+}
+
+struct symbols *symbols_of_perf_map(int fd)
+{
+	struct reading reading = { .symbols = symbols_new() };
+	char chunk[CHUNK];
+	bool good = reading.symbols != NULL;
+	ssize_t got;
+
+	for (size_t at = 0;
+	     good && at < BYTES_MAX && (got = pread(fd, chunk, sizeof chunk, (off_t)at)) > 0;
+	     at += (size_t)got)
+		good = add_bytes(&reading, chunk, (size_t)got);
+	if (!good) {
+		symbols_free(reading.symbols);
+		return NULL;
+	}
+	settle(reading.symbols);
+	return reading.symbols;
+}

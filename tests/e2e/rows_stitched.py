@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows_stitched.py - native and managed frames in their real order: C that calls back, deep stacks, threads that stand still."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import compiled
+import folded
+import stats
+from rows import Figure, Skip, at_least, at_most, exactly, row
+from rows_kernel import KERNEL, is_whole, symbols
+from sonde import Running
+from target import Target, start
+
+NATIVE = "tests/targets/native"
+
+
+def own_order(stack, order):
+    """The program's own functions, root first; of a function of C, which both know, one."""
+    found = []
+    for frame in stack.frames:
+        name = folded.method(frame.label).split(".")[-1].split("#")[-1]
+        if name in order and not (found and found[-1] == name and (frame.path is None or not name.startswith("ruby"))):
+            found.append(name)
+    return found
+
+
+def calls_back(run, language):
+    inside, outside = run.interpreter.scratch("callback.so")
+    source = f"{NATIVE}/callback_{language}.c"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(outside), source], check=True)
+    with start(run.interpreter, f"callback.{'rb' if language == 'ruby' else 'py'}", inside) as target:
+        order = target.facts["order"]
+        recording = run.sonde.record(target.pid, rate=4_999, seconds=run.seconds(60, 1.5), threads=True, more=KERNEL)
+    wrong, depths, whole, cut = Counter(), Counter(), Counter(), Counter()
+    for stack in recording.stacks:
+        if stack.tid != target.pid:
+            continue
+        found = own_order(stack, order)
+        cut["[truncated]" in symbols(stack)] += stack.count
+        if found != order[:len(found)] and "[truncated]" not in symbols(stack):
+            wrong[";".join(found)] += stack.count
+        depths[len(found)] += stack.count
+        whole[is_whole(stack)] += stack.count
+    yield Figure(f"stacks in another order {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
+    yield at_least(f"samples in all {len(order)} of them", depths[len(order)], 100)
+    yield at_most("stacks that say that they are cut", 100 * cut[True] / cut.total(), 0.1, " %")
+    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %")
+    yield at_most("leftover", 100 * recording.quality["leftover"] / recording.samples, 0.5, " %")
+
+
+@row("stitched-ruby", "a C extension that calls back, five deep: the exact order, every sample", language="ruby")
+def ruby(run):
+    yield from calls_back(run, "ruby")
+
+
+@row("stitched-python", "C that calls back, with the GIL and by ctypes, five deep: the exact order, every sample", language="python")
+def python(run):
+    yield from calls_back(run, "python")
+
+
+@row("kernel-deep", "10,000 Ruby frames: 4,096 from the leaf, a mark, and the outermost 100", language="ruby", once=True)
+def deep(run):
+    environment = {"RUBY_THREAD_VM_STACK_SIZE": "33554432"}
+    with start(run.interpreter, "deep.rb", 10_000, "busy", env=environment) as target:
+        recording = run.sonde.record(target.pid, rate=99, seconds=run.seconds(10, 1), threads=True, more=KERNEL)
+    stacks = [stack for stack in recording.stacks if stack.tid == target.pid and any(frame.path for frame in stack.frames)]
+    samples = sum(stack.count for stack in stacks)
+    wrong = Counter()
+    for stack in stacks:
+        names = [folded.method(frame.label) for frame in stack.frames if frame.path or frame.label == "[truncated]"]
+        cut = names.index("[truncated]") if "[truncated]" in names else -1
+        if names[0] != "<main>" or cut != 100 or len(names) not in range(4_150, 4_200 + 1) or names[-1] not in ("bottom", "down"):
+            wrong[f"{names[0]} {cut} {len(names)} {names[-1]}"] += stack.count
+    yield at_least("samples", samples, 20)
+    yield Figure(f"of another shape {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
+    yield exactly("from the first function on", sum(stack.count for stack in stacks if is_whole(stack)), samples)
+
+
+def interrupt_us(run, rate, program, *args):
+    """(microseconds of the interrupt's program, frames of a stack) while a target runs."""
+    with start(run.interpreter, program, *args) as target, tempfile.TemporaryDirectory() as name:
+        words = run.sonde.words(Path(name), pid=target.pid, rate=rate, seconds=run.seconds(10, 1.5) + 1, more=KERNEL)
+        recording = Running(words, Path(name))
+        time.sleep(0.8)  # the first stacks are cold, and it attaches
+        found = compiled.numbers("interrupt", "on_clock", int(1000 * run.seconds(10, 1)))
+        recording.finish(30)
+        stacks = folded.parse(recording.out.read_bytes())
+    depth = stats.median([len(stack.frames) for stack in stacks for _ in range(stack.count)])
+    # cpu-clock does not tick where nothing runs, and what else runs is over at once
+    return found["ns"] / max(found["runs"], 1) / 1000, found["runs"], depth
+
+
+@row("kernel-cost", "the interrupt of a 135-frame Ruby stack <= 25 us; 50 frames at 999 Hz <= 1.6 % of a CPU", language="ruby", once=True)
+def cost(run):
+    took = {}
+    for frames in (8, 50, 125):
+        inside, _ = run.interpreter.scratch("progress")
+        took[frames] = interrupt_us(run, 4_999, "frames.rb", frames, inside)
+    inside, _ = run.interpreter.scratch("progress")
+    cold = interrupt_us(run, 999, "frames.rb", 50, inside)
+    for frames, (_, runs, depth) in took.items():
+        yield at_least(f"{frames} Ruby frames, {depth} in all: runs", runs, 100)
+    each = 1000 * (took[125][0] - took[8][0]) / (took[125][2] - took[8][2])
+    # on a busy machine it is the neighbours that are measured
+    yield at_most(f"{took[125][2]} frames, warm", took[125][0], 25, " us", 25 if run.full else 50)
+    yield at_most(f"{cold[2]} frames at 999 Hz", cold[0] * 999 / 1e4, 1.6, " % of a CPU", 1.6 if run.full else 3)
+    yield Figure("a Ruby frame, ns", round(each), "printed", True)
+
+
+@row("kernel-cost-native", "the interrupt: what a native frame takes", language="native")
+def cost_native(run):
+    few, many = (interrupt_us(run, 4_999, "depth.c", depth) for depth in (5, 125))
+    yield Figure(f"{few[2]} frames, {few[0]:.1f} us; {many[2]} frames, {many[0]:.1f} us; a native frame, ns",
+                 round(1000 * (many[0] - few[0]) / (many[2] - few[2])), "printed", True)
+    yield at_most(f"{many[2]} frames, us", many[0], 25, " us", 25 if run.full else 50)
+
+
+def parked(run, program):
+    """Threads that stand still, as the kernel engine and as the reader sees them; that is what the program says (rows lines and py-exact)."""
+    with start(run.interpreter, program) as target:
+        threads = run.sonde.dump(target.pid)
+        recording = run.sonde.record(target.pid, rate=20, seconds=1, mode="wall", threads=True, more=KERNEL)
+    told = {thread["tid"] for thread in target.facts["threads"]}
+    ours = {}
+    for stack in recording.stacks:
+        if stack.tid in told:
+            frames = [frame for frame in reversed(stack.frames) if not frame.is_native and not frame.label.startswith("(waiting")]
+            ours.setdefault(stack.tid, set()).add(tuple(frames))
+    wrong = [(tid, ours.get(tid)) for tid in told if ours.get(tid) != {tuple(threads[tid].frames)}]
+    example = ""
+    if wrong:
+        tid, stacks = wrong[0]
+        mine = [str(frame) for frame in sorted(stacks)[0]] if stacks else []
+        example = f"{tid}: {len(stacks or ())} stacks, {mine[:3]} not {[str(frame) for frame in threads[tid].frames[:3]]}"
+    yield Figure(f"threads of {len(told)} that differ {example}", len(wrong), "= 0", not wrong)
+    yield at_least("threads", len(told), 3)
+
+
+@row("kernel-parked-ruby", "parked threads: the kernel engine's frames are the reader's", language="ruby")
+def parked_ruby(run):
+    yield from parked(run, "lines.rb")
+
+
+@row("kernel-parked-python", "parked threads: the kernel engine's frames are the reader's", language="python")
+def parked_python(run):
+    yield from parked(run, "parked.py")
+
+
+@row("kernel-attach", "from the command to the first stitched sample <= 1.5 s without cached tables", language="ruby", once=True)
+def attach(run):
+    inside, _ = run.interpreter.scratch("progress")
+    took = []
+    with start(run.interpreter, "frames.rb", 50, inside) as target:
+        for _ in range(run.count(10, 3)):
+            recording = run.sonde.record(target.pid, rate=999, seconds=0.3, more=KERNEL)
+            took.append((recording.quality["begin_ns"] - recording.begin_ns) / 1e6)
+    yield at_most(f"median of {len(took)}, and one sample of 1 ms: ms", stats.median(took) + 1, 1500)
+    yield Figure("of it with tables in a cache, ms", round(stats.median(took) + 1), "printed (300)", True)
+
+
+NODE = ["node", "--max-inlined-bytecode-size=0", "--max-inlined-bytecode-size-cumulative=0"]
+
+
+def javascript(stack):
+    """inner, of LazyCompile:*inner /app/jit.js:7:15 and the like."""
+    found = [re.search(r":[*~^+]?(\w+) \S*jit\.js", frame.label) for frame in stack.frames]
+    return [match[1] for match in found if match and match[1] in ("outer", "middle", "inner")]
+
+
+@row("kernel-jit", "code made at run time: named by its perf map, in order; a map that is a trap costs nothing", language="native", once=True)
+def jit(run):
+    if not shutil.which("node"):
+        raise Skip("there is no node")
+    script = f"{NATIVE}/jit.js"
+    with Target([*NODE, "--perf-basic-prof", script]) as target:
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(30, 1.5), threads=True, more=KERNEL)
+        target.finish()
+    Path(f"/tmp/perf-{target.pid}.map").unlink(missing_ok=True)
+    names, wrong = Counter(), Counter()
+    for stack in recording.stacks:
+        found = javascript(stack)
+        names["inner" in found] += stack.count * (stack.tid == target.pid)
+        if found != ["outer", "middle", "inner"][:len(found)]:
+            wrong[";".join(found)] += stack.count
+    yield at_least("samples of the main thread in inner", 100 * names[True] / names.total(), 90, " %")
+    yield Figure(f"in another order {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
+    for trap in ("fifo", "zero", "sparse"):
+        with Target([*NODE, script]) as target:
+            path = Path(f"/tmp/perf-{target.pid}.map")
+            if trap == "fifo":
+                os.mkfifo(path)
+            elif trap == "zero":
+                path.symlink_to("/dev/zero")
+            else:
+                with open(path, "wb") as file:
+                    file.truncate(2 << 30)
+            begin = time.monotonic()
+            recording = run.sonde.record(target.pid, rate=99, seconds=0.5, threads=True, more=KERNEL)
+            took = time.monotonic() - begin
+            path.unlink()
+        yield at_least(f"{trap}: samples", recording.samples, 10)
+        yield at_most(f"{trap}: seconds of a recording of 0.5", took, 10)

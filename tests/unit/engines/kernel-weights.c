@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kernel-weights.c - records in the order in which the kernel tells them, and what each sample weighs in the end. */
+#include "engines/kernel/run.h"
+#include "events/events.h"
+#include "target/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { PID = 7, TID = 8, TOLD_MAX = 32 };
+
+/* What was handed out, in order. */
+struct told {
+	u16 kind, flags;
+	u64 weight;
+	u32 more;
+};
+
+struct world {
+	struct run *run;
+	struct unwind_files files;
+	struct target target;
+	struct told told[TOLD_MAX];
+	u32 count;
+};
+
+static void take(void *arg, const struct sample *sample, const struct sample_source *source)
+{
+	struct world *w = arg;
+
+	assert_int_equal(sample->pid, PID);
+	assert_int_equal(sample->tid, TID);
+	assert_non_null(source->target);
+	assert_true(w->count < TOLD_MAX);
+	w->told[w->count++] = (struct told){ sample->kind, sample->flags, sample->weight,
+					     sample->more };
+}
+
+static void begin(struct world *w, const struct engine_options *options)
+{
+	*w = (struct world){ .run = calloc(1, sizeof *w->run),
+			     .target = { .pid = PID, .proc_fd = -1 } };
+	assert_non_null(w->run);
+	w->run->options = *options;
+	w->run->fn = take;
+	w->run->arg = w;
+	w->run->assembly = assembly_new();
+	w->run->sample = malloc(sizeof *w->run->sample +
+				ASSEMBLED_MAX * sizeof w->run->sample->frames[0]);
+	struct watched *process = watched_new(PID, &w->target, 1, &w->files);
+	assert_non_null(process);
+	process->space.is_filled = true; /* with nothing */
+	process->maps_ns = process->maps_wait_ns = UINT64_MAX / 2;
+	assert_true(run_add(w->run, process));
+}
+
+static void end(struct world *w)
+{
+	watched_free(w->run->processes.at[0]);
+	vec_free(&w->run->processes);
+	assembly_free(w->run->assembly);
+	free(w->run->sample);
+	free(w->run);
+}
+
+static struct kernel_head head_of(enum kernel_record_kind kind, u64 time_ns, u64 runtime_ns)
+{
+	return (struct kernel_head){ .kind = (u16)kind,
+				     .time_ns = time_ns,
+				     .runtime_ns = runtime_ns,
+				     .pid = PID,
+				     .tid = TID,
+				     .hits = 1,
+				     .end = UNWIND_DONE };
+}
+
+static void sample(struct world *w, struct kernel_head head)
+{
+	struct kernel_record record = { .head = head };
+
+	run_on_sample(w->run, &record, sizeof record);
+}
+
+static void is_told(const struct world *w, u32 at, enum sample_kind kind, u64 weight)
+{
+	assert_true(at < w->count);
+	assert_int_equal(w->told[at].kind, kind);
+	assert_int_equal(w->told[at].weight, weight);
+}
+
+static void off_the_cpu_weighs_until_it_runs_again(void **state)
+{
+	struct world w;
+	struct kernel_head resume = head_of(KERNEL_RESUME, 500, 10);
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_OFFCPU, .hz = 99 });
+	sample(&w, head_of(KERNEL_SWITCH, 100, 10));
+	resume.latency_ns = 400;
+	run_on_latency(w.run, &resume);
+	assert_int_equal(w.count, 2);
+	is_told(&w, 0, SAMPLE_OFFCPU, 0);
+	assert_true(w.told[0].flags & SAMPLE_UNPAID);
+	is_told(&w, 1, SAMPLE_SHARE, 400);
+	run_on_latency(w.run, &resume); /* told twice: nothing waits for it */
+	assert_int_equal(w.count, 2);
+	end(&w);
+}
+
+static void who_never_comes_back_weighs_until_the_end(void **state)
+{
+	struct world w;
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_OFFCPU, .hz = 99 });
+	sample(&w, head_of(KERNEL_SWITCH, 100, 10));
+	struct watched *process = w.run->processes.at[0];
+	run_on_last(w.run, process, &process->threads.at[0], 1100);
+	assert_int_equal(w.count, 2);
+	is_told(&w, 1, SAMPLE_SHARE, 1000);
+	run_on_last(w.run, process, &process->threads.at[0], 2200);
+	assert_int_equal(w.count, 2);
+	end(&w);
+}
+
+static void of_wall_time_each_part_has_its_own(void **state)
+{
+	struct world w;
+	struct kernel_head resume = head_of(KERNEL_RESUME, 900, 60);
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_WALL, .hz = 99 });
+	sample(&w, head_of(KERNEL_SAMPLE, 100, 10));
+	sample(&w, head_of(KERNEL_SAMPLE, 150, 40));
+	sample(&w, head_of(KERNEL_SWITCH, 200, 60)); /* 60 of the CPU until then */
+	resume.latency_ns = 700;
+	run_on_latency(w.run, &resume);
+	assert_int_equal(w.count, 5);
+	is_told(&w, 2, SAMPLE_SHARE, 60);
+	is_told(&w, 3, SAMPLE_OFFCPU, 0);
+	is_told(&w, 4, SAMPLE_SHARE, 700);
+	end(&w);
+}
+
+static struct event_list one_call(void)
+{
+	struct event_list list = { 0 };
+	struct err err = { 0 };
+
+	assert_true(events_add(&list, "syscall:read", NULL, &err));
+	return list;
+}
+
+static void an_event_weighs_its_latency_or_nothing(void **state)
+{
+	struct world w;
+	struct event_list events = one_call();
+	struct kernel_head call = head_of(KERNEL_SAMPLE, 100, 0);
+	struct kernel_head latency = head_of(KERNEL_LATENCY, 200, 0);
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .events = &events, .event_weighs_time = true });
+	call.event = 1;
+	call.hits = 5;
+	sample(&w, call);
+	sample(&w, call); /* the first one's end was not told */
+	latency.latency_ns = 30;
+	latency.hits = 5;
+	run_on_latency(w.run, &latency);
+	assert_int_equal(w.count, 4);
+	is_told(&w, 0, SAMPLE_EVENT, 0);
+	assert_int_equal(w.told[0].more, 4);
+	is_told(&w, 1, SAMPLE_SHARE, 0);
+	is_told(&w, 2, SAMPLE_EVENT, 0);
+	is_told(&w, 3, SAMPLE_SHARE, 150);
+	assert_int_equal(w.run->quality.taken, 10);
+	end(&w);
+	events_free(&events);
+}
+
+static void hits_have_no_weight_unless_it_is_asked_for(void **state)
+{
+	struct world w;
+	struct event_list events = one_call();
+	struct kernel_head call = head_of(KERNEL_SAMPLE, 100, 0);
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .events = &events });
+	call.event = 1;
+	call.latency_ns = 77;
+	sample(&w, call);
+	assert_int_equal(w.count, 1);
+	is_told(&w, 0, SAMPLE_EVENT, 0);
+	assert_false(w.told[0].flags & SAMPLE_UNPAID);
+	end(&w);
+	events_free(&events);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(off_the_cpu_weighs_until_it_runs_again),
+		cmocka_unit_test(who_never_comes_back_weighs_until_the_end),
+		cmocka_unit_test(of_wall_time_each_part_has_its_own),
+		cmocka_unit_test(an_event_weighs_its_latency_or_nothing),
+		cmocka_unit_test(hits_have_no_weight_unless_it_is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
