@@ -7,6 +7,7 @@ static const struct record_options defaults = { .sampling = SAMPLING_DEFAULTS };
 
 static const struct option_row rows[] = {
 	SAMPLING_PID(record_options),
+	RECORD_ALL,
 	SAMPLING_RATE(record_options),
 	RECORD_FILE,
 	SAMPLING_HOW(record_options),
@@ -43,7 +44,7 @@ static int run(void *options, int rest_count, char **rest)
 const struct command record_command = {
 	.name = "record",
 	.summary = "sample a program and write a profile",
-	.usage = "[OPTIONS] -p PID | [--] COMMAND [ARGUMENTS]",
+	.usage = "[OPTIONS] -p PID | -a | [--] COMMAND [ARGUMENTS]",
 	.details =
 		"Samples every thread of the process, and of the processes that it starts, and writes "
 		"where they were: a recording (.sonde: everything, for report, export and diff), a flame "

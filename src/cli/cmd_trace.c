@@ -20,6 +20,7 @@ struct trace_options {
 #define AT(field) offsetof(struct trace_options, field)
 static const struct option_row rows[] = {
 	SAMPLING_PID(record_options),
+	RECORD_ALL,
 	RECORD_FILE,
 	{ 0, "every", "N", OPTION_NUMBER, AT(every), 1, 1000000,
 	  .text = "the stack of one in N hits, drawn; the sample stands for all of them (default: of "
@@ -96,7 +97,7 @@ static int run(void *options, int rest_count, char **rest)
 const struct command trace_command = {
 	.name = "trace",
 	.summary = "the stacks of system calls, tracepoints and probes",
-	.usage = "[OPTIONS] EVENT... -p PID | EVENT... -- COMMAND [ARGUMENTS]",
+	.usage = "[OPTIONS] EVENT... -p PID | -a | -- COMMAND [ARGUMENTS]",
 	.details =
 		"Records the stack of the thread that does it each time that an event happens: native "
 		"frames and those of the language in their order, the event as the leaf. Needs root, or "

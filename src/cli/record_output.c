@@ -142,8 +142,11 @@ static bool fresh_name(const char *directory, u32 pid, const char *extension, ch
 
 		if (n > 1)
 			snprintf(again, sizeof again, "-%u", n);
-		int length = snprintf(out, room, "%s%ssonde-%u-%s%s%s", directory,
-				      directory[0] ? "/" : "", pid, stamp, again, extension);
+		char who[16] = "all";
+		if (pid)
+			snprintf(who, sizeof who, "%u", pid);
+		int length = snprintf(out, room, "%s%ssonde-%s-%s%s%s", directory,
+				      directory[0] ? "/" : "", who, stamp, again, extension);
 		if (length >= (int)room)
 			return false;
 		if (faccessat(AT_FDCWD, out, F_OK, AT_SYMLINK_NOFOLLOW) != 0)

@@ -24,7 +24,7 @@ struct record_output {
  * and file given the wrong way round, as rbspy has them, get a line of their own. */
 bool record_output_choose(struct record_output *output, const char *path, const char *format,
 			  struct err *err);
-/* `pid` is for the default name, sonde-PID-TIME.sonde. Nothing is at the path yet. */
+/* `pid` is for the default name, sonde-PID-TIME.sonde; 0: sonde-all-TIME.sonde. Nothing is at the path yet. */
 bool record_output_open(struct record_output *output, u32 pid, struct err *err);
 const char *record_output_format(const struct record_output *output);
 /* Writes and closes. False: not written as asked, and err says so; then `path` is the file it was

@@ -53,7 +53,11 @@ static bool check(struct recording *r, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "either a process (-p %u) or a command (%.80s), not both", pid,
 			       r->command[0]);
-	if (!r->command && !pid)
+	bool is_all = given->sampling.all || given->sampling.cgroup;
+	if (is_all && (r->command || pid))
+		return err_set(err, ERR_USAGE,
+			       "either every process (-a, --cgroup) or one of them, not both");
+	if (!r->command && !pid && !is_all)
 		return err_set(err, ERR_USAGE,
 			       "of what? Give -p PID, or a command: sonde %s ... python app.py",
 			       r->name);
@@ -102,6 +106,8 @@ static bool attach(struct recording *r, struct err *err)
 	const struct record_options *given = r->given;
 	struct session_options session = sampling_session(&given->sampling);
 
+	if (given->sampling.cgroup && !sampling_find_cgroup(&session, given->sampling.cgroup, err))
+		return false;
 	session.pid = r->command ? (u32)r->spawn.pid : given->sampling.pid;
 	session.spawned = r->command != NULL;
 	session.command = r->line.text;

@@ -32,6 +32,12 @@ struct record_options {
 	{ 'f', "format", "FORMAT", OPTION_TEXT, RECORD_AT(format), .list = record_output_formats,   \
 	  .text = "instead of what the end of FILE says" }
 
+#define RECORD_ALL                                                                                  \
+	{ 'a', "all", NULL, OPTION_FLAG, RECORD_AT(sampling.all),                                   \
+	  .text = "every process of the machine (-e kernel)" },                                     \
+	{ 0, "cgroup", "PATH", OPTION_TEXT, RECORD_AT(sampling.cgroup),                             \
+	  .text = "every process in this cgroup or below it (-e kernel)" }
+
 #define RECORD_MORE                                                                                 \
 	{ 'T', "threads", NULL, OPTION_FLAG, RECORD_AT(threads),                                    \
 	  .text = "\"thread NAME (TID)\" at the root of each stack" },                              \

@@ -3,7 +3,11 @@
 #include "cli/sampling.h"
 
 #include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/out.h"
@@ -49,6 +53,7 @@ struct session_options sampling_session(const struct sampling *sampling)
 			.children = !sampling->no_children,
 			.no_native = sampling->no_native,
 			.no_kernel = sampling->no_kernel,
+			.all = sampling->all || sampling->cgroup,
 		},
 	};
 	const char *thread = sampling->thread;
@@ -60,6 +65,28 @@ struct session_options sampling_session(const struct sampling *sampling)
 	else
 		session.run.thread_name = thread;
 	return session;
+}
+
+bool sampling_find_cgroup(struct session_options *session, const char *path, struct err *err)
+{
+	static const char pure[] = "/sys/fs/cgroup", hybrid[] = "/sys/fs/cgroup/unified";
+	struct statfs fs;
+	bool is_pure = statfs(pure, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+	const char *root = is_pure ? pure : hybrid;
+	bool is_whole = !strncmp(path, root, strlen(root));
+	char whole[512];
+	struct stat st;
+
+	snprintf(whole, sizeof whole, "%s%s%s", is_whole ? "" : root,
+		 is_whole || path[0] == '/' ? "" : "/", path);
+	if (statfs(whole, &fs) != 0 || stat(whole, &st) != 0)
+		return err_sys(err, errno, "--cgroup: %s", whole);
+	if (fs.f_type != CGROUP2_SUPER_MAGIC)
+		return err_set(err, ERR_USAGE, "--cgroup: %s is no cgroup of version 2", whole);
+	session->run.cgroup = st.st_ino;
+	for (const char *at = whole + strlen(root); *at; at++)
+		session->run.cgroup_level += *at == '/' && at[1] && at[1] != '/';
+	return true;
 }
 
 struct spawn_identity sampling_user(void)
@@ -77,6 +104,10 @@ void sampling_add_line(struct str *line, const struct sampling *sampling, char *
 		str_addf(line, " -r %u", sampling->hz);
 	if (sampling->pid)
 		str_addf(line, " -p %u", sampling->pid);
+	if (sampling->cgroup)
+		str_addf(line, " --cgroup %s", sampling->cgroup);
+	else if (sampling->all)
+		str_add_text(line, " -a");
 	for (char **word = words; word && *word; word++)
 		str_addf(line, "%s %s", word == words ? " --" : "", *word);
 }

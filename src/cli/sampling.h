@@ -16,6 +16,8 @@ struct sampling {
 	u32 pause, mode, async;      /* enum engine_pause, engine_mode, engine_async */
 	const char *thread, *engine; /* NULL: not given */
 	bool no_children, keep_root, no_native, no_kernel;
+	bool all;
+	const char *cgroup; /* NULL: not given */
 };
 
 /* 99, not 100: out of step with what programs do every 10 ms. */
@@ -86,6 +88,8 @@ const char *sampling_engines(u32 index);
 bool sampling_check(const struct sampling *sampling, struct err *err);
 /* The part of the session's options that the words say; the process is the caller's. */
 struct session_options sampling_session(const struct sampling *sampling);
+/* The cgroup (of version 2) of a path, which may be one below where these are mounted. */
+bool sampling_find_cgroup(struct session_options *session, const char *path, struct err *err);
 /* Who a command runs as, and who files belong to: under sudo, the user who called it. */
 struct spawn_identity sampling_user(void);
 /* How sonde was called, behind the name of the command, for the details of a profile. `words` of the command, or NULL. */

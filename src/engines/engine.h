@@ -32,12 +32,15 @@ struct engine_options {
 	enum engine_mode mode;
 	enum engine_pause pause; /* reader only */
 	enum engine_async
-		async;  /* ASYNC_ALL: in MODE_WALL only, the others know no one that waits */
-	bool children;  /* follow fork and exec */
-	bool no_native; /* of engines that have them: without native frames */
-	bool no_kernel; /* and without the kernel's */
-	bool may_start; /* no runtime yet is no error: one may come by exec or dlopen */
-	u32 tid;        /* only this thread; 0: all */
+		async; /* ASYNC_ALL: in MODE_WALL only, the others know no one that waits */
+	bool all;   /* every process of the machine, of engines that can; there is no target then */
+	u64 cgroup; /* of these, those in this cgroup (its inode) or below it; 0: any */
+	u32 cgroup_level;        /* folders below the root of all */
+	bool children;           /* follow fork and exec */
+	bool no_native;          /* of engines that have them: without native frames */
+	bool no_kernel;          /* and without the kernel's */
+	bool may_start;          /* no runtime yet is no error: one may come by exec or dlopen */
+	u32 tid;                 /* only this thread; 0: all */
 	const char *thread_name; /* only threads of this name; NULL: all */
 	const char *tape_dir;    /* record walks here; NULL: do not */
 	u64 seed;                /* of the jitter; 0: from the system */
@@ -94,7 +97,8 @@ struct engine {
 	const char *name;
 	bool has_natives; /* native and kernel frames */
 	bool has_events;
-	/* The target is borrowed. It may not have started its runtime yet. */
+	bool has_all; /* can look at every process */
+	/* The target is borrowed. It may not have started its runtime yet. NULL: options->all. */
 	struct run *(*open)(struct target *target, const struct engine_options *options,
 			    struct err *err);
 	/* Until CLOCK_MONOTONIC reads `until_ns`, the last process has ended (returns false with

@@ -53,6 +53,10 @@ static void read_title(struct session *session)
 	for (ssize_t i = 0; i < got; i++)
 		if (line[i] == 0)
 			line[i] = ' ';
+	if (session->target.proc_fd < 0) {
+		snprintf(session->title, sizeof session->title, "every process");
+		return;
+	}
 	if (got <= 0)
 		got = snprintf(line, sizeof line, "%s", session->target.comm);
 	line[got] = 0;
@@ -207,7 +211,8 @@ static bool find_events(struct session *session, const struct session_events *wa
 		return err_set(err, ERR_USAGE, "the engine \"%s\" knows no events",
 			       session->engine->name);
 	for (u32 i = 0; i < wanted->count; i++)
-		if (!events_add(&session->events, wanted->words[i], &session->target, err))
+		if (!events_add(&session->events, wanted->words[i],
+				run->all ? NULL : &session->target, err))
 			return false;
 	run->events = &session->events;
 	run->every = wanted->every;
@@ -225,7 +230,7 @@ struct session *session_start(const struct session_options *options, struct err 
 	struct session *session = session_new(options, err);
 	if (!session)
 		return NULL;
-	bool is_seen_inside = options->events || run.mode == MODE_OFFCPU;
+	bool is_seen_inside = options->events || run.mode == MODE_OFFCPU || run.all;
 	session->engine = engine_named(options->engine ? options->engine :
 				       is_seen_inside  ? "kernel" :
 							 "reader");
@@ -235,7 +240,13 @@ struct session *session_start(const struct session_options *options, struct err 
 		session_free(session);
 		return NULL;
 	}
-	if (!target_open(&session->target, options->pid, err) ||
+	if (run.all && !session->engine->has_all) {
+		err_set(err, ERR_USAGE, "the engine \"%s\" looks at one process and its children",
+			session->engine->name);
+		session_free(session);
+		return NULL;
+	}
+	if ((!run.all && !target_open(&session->target, options->pid, err)) ||
 	    (options->events && !find_events(session, options->events, &run, err))) {
 		session_free(session);
 		return NULL;
@@ -243,7 +254,7 @@ struct session *session_start(const struct session_options *options, struct err 
 	read_title(session);
 	if (session->engine->has_natives && !run.no_kernel)
 		naming_prepare_natives(session->naming);
-	session->run = session->engine->open(&session->target, &run, err);
+	session->run = session->engine->open(run.all ? NULL : &session->target, &run, err);
 	if (!session->run) {
 		session_free(session);
 		return NULL;
@@ -257,7 +268,7 @@ bool session_run(struct session *session, u64 until_ns, struct err *err)
 	u64 now_ns = clock_now_ns();
 
 	session_profile(session); /* the ledger of this moment */
-	if (session->with_source)
+	if (session->with_source && session->target.proc_fd >= 0)
 		sources_read(&session->sources, &session->profile, &session->target);
 	if (session->recorder && recorder_is_due(session->recorder, now_ns))
 		recorder_write(session->recorder, now_ns);
@@ -301,7 +312,8 @@ u32 session_seen(const struct session *session, struct engine_thread *out, u32 r
 
 bool session_is_stopped(const struct session *session)
 {
-	return target_thread_state(&session->target, session->target.pid) == THREAD_STOPPED;
+	return session->target.proc_fd >= 0 &&
+	       target_thread_state(&session->target, session->target.pid) == THREAD_STOPPED;
 }
 
 const struct event_list *session_events(const struct session *session)

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import compiled
@@ -206,3 +207,42 @@ def jit(run):
             path.unlink()
         yield at_least(f"{trap}: samples", recording.samples, 10)
         yield at_most(f"{trap}: seconds of a recording of 0.5", took, 10)
+
+
+@contextmanager
+def in_cgroup(name):
+    """A command in front of another, which then runs in a cgroup of its own; None where there are none of version 2."""
+    for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+        if Path(root, "cgroup.controllers").exists():
+            break
+    else:
+        yield None
+        return
+    group = Path(root, name)
+    group.mkdir(exist_ok=True)
+    try:
+        yield ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh"]
+    finally:
+        group.rmdir()
+
+
+@row("kernel-all", "-a and --cgroup: whoever runs, by the name of its own functions, and nobody else", language="native", once=True)
+def everybody(run):
+    seconds = run.seconds(20, 1.5)
+    command = run.interpreter.command("depth.c", 20)
+    with in_cgroup(f"sonde-e2e-{os.getpid()}") as prefix:
+        with Target(command) as one, Target([*(prefix or []), *command]) as two:
+            recording = run.sonde.record(rate=999, seconds=seconds, more=("-a",))
+            inside = run.sonde.record(rate=999, seconds=seconds, more=("--cgroup", f"sonde-e2e-{os.getpid()}")) if prefix else None
+    for target in (one, two):
+        own = [stack for stack in recording.stacks if stack.pid == target.pid]
+        whole = sum(stack.count for stack in own if is_whole(stack) and symbols(stack).count("down") == 20)
+        yield at_least(f"-a: samples of process {target.pid - one.pid}", sum(stack.count for stack in own), 200)
+        yield at_least("of these, all 20 of its frames", 100 * whole / max(sum(stack.count for stack in own), 1), 99, " %")
+    yield exactly("ledger: expected - taken - lost",
+                  recording.quality["expected"] - recording.quality["taken"] - recording.lost, 0)
+    if inside:
+        # one process alone has no name in front of its stacks
+        pids = {stack.pid for stack in inside.stacks}
+        yield Figure("--cgroup: its process alone", pids, "the one in it", pids <= {two.pid, None})
+        yield at_least("--cgroup: samples", inside.samples, 200)

@@ -23,6 +23,7 @@
 enum {
 	TABLE_WORDS_MIN = 1 << 21, /* 8 MiB: what children bring has to find room, too */
 	TABLE_WORDS_MAX = 1 << 26,
+	TABLE_WORDS_ALL = 1 << 24, /* of every process of a machine */
 };
 
 /* So often the ring is looked at. */
@@ -203,7 +204,7 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		drop_ended(run);
 		u64 now = clock_now_ns();
 		find_missed_ends(run, now);
-		bool has_ended = !run->processes.count;
+		bool has_ended = !run->processes.count && !run->options.all;
 		if (has_ended || engine_interrupted() || now >= until_ns) {
 			count_expected(run);
 			settle(run, now);
@@ -287,25 +288,38 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 /* Twice what the tables of the first process take. */
 static u32 room_for(const struct watched *process)
 {
-	u64 words = TABLE_WORDS_MIN, wanted = 2 * (u64)kernel_code_words(&process->space);
+	u64 words = TABLE_WORDS_MIN;
+	u64 wanted = process ? 2 * (u64)kernel_code_words(&process->space) : TABLE_WORDS_ALL;
 
 	while (words < wanted && words < TABLE_WORDS_MAX)
 		words *= 2;
 	return (u32)words;
 }
 
+static struct watched *first_process(struct run *run, struct target *target, struct err *err)
+{
+	struct watched *process = watched_new(target->pid, target, ++run->incarnations,
+					      &run->files);
+
+	if (!run_add(run, process)) {
+		err_no_memory(err);
+		return NULL;
+	}
+	process->maps_ns = clock_now_ns(); /* the target was opened with them */
+	if (unwind_space_fill(&process->space))
+		return process;
+	err_no_memory(err);
+	return NULL;
+}
+
 static bool start(struct run *run, struct target *target, struct err *err)
 {
 	struct kernel_program *program = &run->program;
 	enum engine_mode mode = run->options.mode;
-	struct watched *process = watched_new(target->pid, target, ++run->incarnations,
-					      &run->files);
+	struct watched *process = NULL;
 
-	if (!run_add(run, process))
-		return err_no_memory(err);
-	process->maps_ns = clock_now_ns(); /* the target was opened with them */
-	if (!unwind_space_fill(&process->space))
-		return err_no_memory(err);
+	if (target && !(process = first_process(run, target, err)))
+		return false;
 	struct kernel_program_options options = {
 		.hz = run->options.hz,
 		.table_words = room_for(process),
@@ -318,7 +332,10 @@ static bool start(struct run *run, struct target *target, struct err *err)
 		.with_switches = !run->options.events && mode != MODE_CPU,
 		.with_preempted = mode == MODE_WALL,
 		.every = run->options.every,
-		.pid = target->pid,
+		.pid = target ? target->pid : 0,
+		.watch_all = run->options.all,
+		.cgroup = run->options.cgroup,
+		.cgroup_level = run->options.cgroup_level,
 		.latency_min_ns = run->options.latency_min_ns,
 		.send_latency = run->options.event_weighs_time
 	};
@@ -329,9 +346,10 @@ static bool start(struct run *run, struct target *target, struct err *err)
 					  .machines_fd = program->machines_fd,
 					  .riders_fd = program->riders_fd };
 	if (!kernel_code_init(&run->code, program->tables_fd, options.table_words, err) ||
-	    !run_tell_space(run, process, err))
+	    (process && !run_tell_space(run, process, err)))
 		return false;
-	watched_begin(process);
+	if (process)
+		watched_begin(process);
 	run->quality.begin_ns = clock_now_ns();
 	return kernel_program_start(program, err);
 }
@@ -351,6 +369,7 @@ const struct engine kernel_engine = {
 	.name = "kernel",
 	.has_natives = true,
 	.has_events = true,
+	.has_all = true,
 	.open = kernel_open,
 	.pump = kernel_pump,
 	.finish = kernel_finish,

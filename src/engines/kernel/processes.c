@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define LOG_DOMAIN LOG_kernel
 #include "base/log.h"
@@ -18,6 +19,23 @@ struct watched *run_find(const struct run *run, u32 pid)
 		if (run->processes.at[i]->pid == pid)
 			return run->processes.at[i];
 	return NULL;
+}
+
+struct watched *run_adopt(struct run *run, const struct kernel_head *head)
+{
+	struct watched *process = watched_new(head->pid, NULL, ++run->incarnations, &run->files);
+	struct err err = { 0 };
+
+	if (!run_add(run, process))
+		return NULL;
+	process->execs = head->execs;
+	if (!run_tell(run, process, &err)) { /* a thread of the kernel, or it has ended */
+		log_debug(1, "process %u: %s", head->pid, err.text);
+		process->own.pid = head->pid;
+		memcpy(process->own.comm, head->comm, sizeof process->own.comm);
+		process->space.is_filled = true; /* with nothing */
+	}
+	return process;
 }
 
 bool run_add(struct run *run, struct watched *process)

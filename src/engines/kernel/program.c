@@ -130,7 +130,11 @@ static struct bpf_object *load_at_level(const struct kernel_program_options *opt
 					      .with_native = !options->no_native,
 					      .with_kernel = !options->no_kernel,
 					      .send_latency = options->send_latency,
-					      .with_preempted = options->with_preempted };
+					      .with_preempted = options->with_preempted,
+					      .watch_all = options->watch_all,
+					      .cgroup = options->cgroup,
+					      .cgroup_level = options->cgroup_level,
+					      .own_pid = (u32)getpid() };
 	struct bpf_object *object = load(&constants, options, err);
 	u32 level = 0;
 
@@ -231,7 +235,7 @@ bool kernel_program_open(struct kernel_program *program,
 		.events = options->events,
 		.with_clock = options->with_clock,
 		.with_switches = options->with_switches,
-		.probed_pid = options->children ? -1 : (s32)options->pid,
+		.probed_pid = options->children || !options->pid ? -1 : (s32)options->pid,
 	};
 	program->object = load_at_level(options, err);
 	if (!program->object)

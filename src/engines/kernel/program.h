@@ -51,6 +51,9 @@ struct kernel_program_options {
 	u32 every, pid;
 	u64 latency_min_ns;
 	bool send_latency;
+	bool watch_all;
+	u64 cgroup;
+	u32 cgroup_level;
 };
 
 /* Nothing runs yet. Says which capability is missing. */

@@ -29,18 +29,33 @@ struct current {
 	u32 pid;
 };
 
+/* Nothing is known of it yet. */
+static __always_inline const struct kernel_process *adopt(u32 pid)
+{
+	struct kernel_process fresh = { 0 };
+
+	if (!pid || pid == constants.own_pid ||
+	    (constants.cgroup &&
+	     bpf_get_current_ancestor_cgroup_id(constants.cgroup_level) != constants.cgroup))
+		return NULL;
+	bpf_map_update_elem(&processes, &pid, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&processes, &pid);
+}
+
 static __always_inline struct current current_thread(void)
 {
 	struct current current = { .task = bpf_get_current_task_btf() };
 
 	current.pid = number_of(current.task->group_leader);
 	current.process = bpf_map_lookup_elem(&processes, &current.pid);
+	if (!current.process && constants.watch_all)
+		current.process = adopt(current.pid);
 	if (current.process && current.process->is_held)
 		current.process = NULL;
 	return current;
 }
 
-enum { CALL_FUTEX = 202 /* x86-64 */ };
+enum { CALL_FUTEX = 202 /* x86-64 */, TASK_IS_KERNEL = 0x00200000 /* PF_KTHREAD */ };
 
 /* Why it is looked at. */
 struct occasion {
@@ -127,13 +142,14 @@ static __always_inline void walk_all(const struct current *current, struct room 
 				     const u32 *words)
 {
 	struct drive drive = { .room = room, .words = words };
+	bool has_user = !(current->task->flags & TASK_IS_KERNEL);
 	u32 space = current->process->space, machine = current->process->machine;
 
 	begin_walk(&room->walk, &room->regs);
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
 	drive.machine = bpf_map_lookup_elem(&machines, &machine);
 	room->used = 0;
-	if (constants.with_native)
+	if (constants.with_native && has_user)
 		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
 	else
 		room->record.head.end = UNWIND_DONE;

@@ -33,6 +33,8 @@ struct run {
 
 /* NULL: it is not watched. */
 struct watched *run_find(const struct run *run, u32 pid);
+/* A process that the kernel has begun to watch by itself; NULL: out of memory. */
+struct watched *run_adopt(struct run *run, const struct kernel_head *head);
 /* Takes it; false: out of memory. */
 bool run_add(struct run *run, struct watched *process);
 /* The kernel forgets what it knows of it, unless another process has the same. */

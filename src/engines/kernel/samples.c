@@ -199,10 +199,20 @@ static enum sample_kind kind_of(const struct kernel_head *head)
 	return head->event ? SAMPLE_EVENT : SAMPLE_CPU;
 }
 
+/* Of a thread that nobody knew: what it has used before it was looked at is not known, but for a period of the clock. */
+static u64 before_our_time(const struct run *run, const struct kernel_head *head)
+{
+	u64 period = run->options.hz ? NS_PER_S / run->options.hz : 0;
+
+	return head->runtime_ns > period ? head->runtime_ns - period : 0;
+}
+
 void run_on_sample(struct run *run, const struct kernel_record *record, size_t size)
 {
 	const struct kernel_head *head = &record->head;
 	struct watched *process = run_find(run, head->pid);
+	if (!process && run->options.all)
+		process = run_adopt(run, head);
 	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
 	struct sample *sample = run->sample;
 
@@ -239,6 +249,8 @@ void run_on_sample(struct run *run, const struct kernel_record *record, size_t s
 	count_sample(run, sample);
 	if (!thread->paid_at_ns) {
 		thread->paid_at_ns = head->time_ns;
+		if (run->options.all && !thread->paid_ns)
+			thread->paid_ns = before_our_time(run, head);
 		run->quality.threads++;
 	}
 	hand_out(run, process, thread, head->vm_thread, sample);

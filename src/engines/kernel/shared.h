@@ -56,7 +56,11 @@ struct kernel_constants {
 	u8 follow_children, with_native, with_kernel;
 	u8 send_latency;   /* of system calls of which there is a sample */
 	u8 with_preempted; /* who loses its CPU is off it, too, as who waits for something */
-	u8 zero[3];
+	u8 watch_all;      /* who is not watched is from now on */
+	u8 zero[2];
+	u64 cgroup; /* but only in this one, or below it; 0: anywhere */
+	u32 cgroup_level;
+	u32 own_pid; /* never */
 };
 
 /* Events that a system call is, when it begins and when it ends; 0: none. */
