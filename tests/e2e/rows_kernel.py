@@ -135,7 +135,7 @@ def python(run):
 
 def short_ones(run, program):
     """Processes that are started one after the other, and are gone before anybody could look at them at leisure."""
-    count = 200 if run.full else 10
+    count = 200 if run.full else 20
     one = shlex.join(run.interpreter.command(program, 60))
     recording = run.sonde.record(command=["sh", "-c", f"for i in $(seq {count}); do {one} || exit 1; done"],
                                  rate=1_000, seconds=None, patience=300, more=KERNEL)
