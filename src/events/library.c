@@ -31,7 +31,8 @@ static const char *const folders[] = {
  * there. */
 static int open_path(const struct target *target, const char *path)
 {
-	int file = target ? target_open_named(target, path) : open(path, O_RDONLY | O_CLOEXEC);
+	int file = target ? target_open_named(target, path) :
+			    open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	char magic[4];
 
 	if (file < 0 || (pread(file, magic, sizeof magic, 0) == sizeof magic &&

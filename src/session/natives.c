@@ -71,7 +71,7 @@ static struct native_file *file_of(struct natives *natives, u64 owner,
 }
 
 /* A file that is not the process's own user's says nothing of it. */
-static struct symbols *read_perf_map(const struct target *target)
+static void read_perf_map(struct native_jit *jit, const struct target *target)
 {
 	char path[64];
 	struct stat st;
@@ -79,8 +79,12 @@ static struct symbols *read_perf_map(const struct target *target)
 	snprintf(path, sizeof path, "/tmp/perf-%u.map", target->inner_pid);
 	AUTO_CLOSE int fd = target_open_named(target, path);
 	if (fd < 0 || fstat(fd, &st) != 0 || (st.st_uid != target->uid && st.st_uid != 0))
-		return NULL;
-	return symbols_of_perf_map(fd);
+		return;
+	if (jit->symbols && (u64)st.st_size == jit->size)
+		return; /* nothing was added */
+	symbols_free(jit->symbols);
+	jit->symbols = symbols_of_perf_map(fd);
+	jit->size = (u64)st.st_size;
 }
 
 static struct native_jit *jit_of(struct natives *natives, u64 incarnation)
@@ -105,8 +109,7 @@ static u32 jit_name(struct natives *natives, const struct sample_source *source,
 		return unknown;
 	bool is_known = jit->symbols && symbols_find(jit->symbols, address, &symbol);
 	if (!is_known && (!jit->read_ns || now > jit->read_ns + READ_AGAIN_NS)) {
-		symbols_free(jit->symbols);
-		jit->symbols = read_perf_map(source->target);
+		read_perf_map(jit, source->target);
 		jit->read_ns = now;
 	}
 	return name_of(natives, jit->symbols, address, unknown);

@@ -22,6 +22,7 @@ struct native_jit {
 	u64 incarnation;
 	struct symbols *symbols; /* NULL: its maker tells no names */
 	u64 read_ns;
+	u64 size; /* of the map then */
 };
 
 struct natives {

@@ -13,10 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	LINE_MAX_BYTES = 1024,
-	TEXT_MAX = 256 << 20, /* of names */
-};
+enum { LINE_MAX_BYTES = 1024 };
 
 /* What is code; `start` 0: it is not shown to us. */
 static bool parse(char *line, u64 *start, const char **name)
@@ -32,36 +29,19 @@ static bool parse(char *line, u64 *start, const char **name)
 	return (*name)[0] != 0;
 }
 
-/* The name's offset in the text, which moves as it grows. */
-static bool add_text(struct symbols *symbols, const char *name, u64 *at)
-{
-	u32 length = (u32)strlen(name) + 1;
-
-	*at = symbols->text.count;
-	if (symbols->text.count + length > TEXT_MAX ||
-	    !vec_grow(&symbols->text, symbols->text.count + length))
-		return false;
-	memcpy(symbols->text.at + *at, name, length);
-	symbols->text.count += length;
-	return true;
-}
-
 static bool read_lines(FILE *file, struct symbols *symbols)
 {
 	char line[LINE_MAX_BYTES];
 	const char *name;
-	u64 start, at;
+	u64 start;
 
 	while (fgets(line, sizeof line, file)) {
 		if (!parse(line, &start, &name) || !start)
 			continue;
-		/* an offset until all are there */
-		if (!add_text(symbols, name, &at) ||
-		    !symbols_add(symbols, (const char *)(uintptr_t)at, start, start))
+		if (!symbols_add_copy(symbols, name, start, start))
 			return false;
 	}
-	for (u32 i = 0; i < symbols->all.count; i++)
-		symbols->all.at[i].name = symbols->text.at + (uintptr_t)symbols->all.at[i].name;
+	symbols_place_names(symbols);
 	return true;
 }
 

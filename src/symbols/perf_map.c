@@ -18,7 +18,6 @@ enum {
 	SIZE_MAX_BYTES = 1 << 30, /* of code: more is no function */
 };
 
-/* The names' offsets in the text, which moves as it grows. */
 static bool add_line(struct symbols *symbols, const char *line)
 {
 	char *rest;
@@ -31,12 +30,7 @@ static bool add_line(struct symbols *symbols, const char *line)
 	if (rest == at || *rest != ' ' || !rest[1] || !start || !size || size > SIZE_MAX_BYTES ||
 	    start > UINT64_MAX - size)
 		return true; /* no such line, and the next may be */
-	u32 length = (u32)strlen(rest + 1) + 1, offset = symbols->text.count;
-	if (!vec_grow(&symbols->text, offset + length))
-		return false;
-	memcpy(symbols->text.at + offset, rest + 1, length);
-	symbols->text.count += length;
-	return symbols_add(symbols, (const char *)(uintptr_t)offset, start, start + size);
+	return symbols_add_copy(symbols, rest + 1, start, start + size);
 }
 
 struct reading {
@@ -64,7 +58,7 @@ static bool add_bytes(struct reading *reading, const char *bytes, size_t count)
 	return true;
 }
 
-/* By address, the last first. */
+/* By address, the last first: its name is further on in the text. */
 static int compare(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
@@ -72,20 +66,6 @@ static int compare(const void *left, const void *right)
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	return a->name > b->name ? -1 : a->name < b->name;
-}
-
-static void settle(struct symbols *symbols)
-{
-	u32 kept = 0;
-
-	if (symbols->all.count)
-		qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], compare);
-	for (u32 i = 0; i < symbols->all.count; i++)
-		if (!kept || symbols->all.at[kept - 1].start != symbols->all.at[i].start)
-			symbols->all.at[kept++] = symbols->all.at[i];
-	symbols->all.count = kept;
-	for (u32 i = 0; i < kept; i++)
-		symbols->all.at[i].name = symbols->text.at + (uintptr_t)symbols->all.at[i].name;
 }
 
 struct symbols *symbols_of_perf_map(int fd)
@@ -103,6 +83,7 @@ struct symbols *symbols_of_perf_map(int fd)
 		symbols_free(reading.symbols);
 		return NULL;
 	}
-	settle(reading.symbols);
+	symbols_sort(reading.symbols, compare);
+	symbols_place_names(reading.symbols);
 	return reading.symbols;
 }

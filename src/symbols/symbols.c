@@ -11,6 +11,7 @@
 enum { ENCLOSING_MAX = 8 };
 /* And so far a function may reach whose size is not told. */
 enum { REACH_MAX = 1 << 20 };
+enum { TEXT_MAX = 256 << 20 /* of names */ };
 
 struct symbols *symbols_new(void)
 {
@@ -29,6 +30,23 @@ void symbols_free(struct symbols *symbols)
 bool symbols_add(struct symbols *symbols, const char *name, u64 start, u64 end)
 {
 	return vec_push(&symbols->all, (struct symbol){ name, start, end });
+}
+
+bool symbols_add_copy(struct symbols *symbols, const char *name, u64 start, u64 end)
+{
+	u32 length = (u32)strlen(name) + 1, offset = symbols->text.count;
+
+	if (offset + length > TEXT_MAX || !vec_grow(&symbols->text, offset + length))
+		return false;
+	memcpy(symbols->text.at + offset, name, length);
+	symbols->text.count += length;
+	return symbols_add(symbols, (const char *)(uintptr_t)offset, start, end);
+}
+
+void symbols_place_names(struct symbols *symbols)
+{
+	for (u32 i = 0; i < symbols->all.count; i++)
+		symbols->all.at[i].name = symbols->text.at + (uintptr_t)symbols->all.at[i].name;
 }
 
 /* ---- one for each address ------------------------------------------------------------------ */
@@ -54,17 +72,22 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-void symbols_settle(struct symbols *symbols)
+void symbols_sort(struct symbols *symbols, int (*by)(const void *, const void *))
 {
 	u32 kept = 0;
 
-	if (!symbols->all.count)
-		return;
-	qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], compare);
+	if (symbols->all.count)
+		qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], by);
 	for (u32 i = 0; i < symbols->all.count; i++)
 		if (!kept || symbols->all.at[kept - 1].start != symbols->all.at[i].start)
 			symbols->all.at[kept++] = symbols->all.at[i];
 	symbols->all.count = kept;
+}
+
+void symbols_settle(struct symbols *symbols)
+{
+	symbols_sort(symbols, compare);
+	u32 kept = symbols->all.count;
 	for (u32 i = 0; i < kept; i++) {
 		struct symbol *symbol = &symbols->all.at[i];
 		if (symbol->end > symbol->start)

@@ -5,27 +5,14 @@
  * just begun, or is a trampoline, it is near the top; and of YJIT, which keeps no frames but little else either, too. */
 #include "unwind/made.h"
 
-enum { ENTRY_WORDS = 3, SCAN_WORDS = 16, FRAME_MAX = 1 << 20 };
+#include "unwind/call.h"
 
-/* Is there a call in front of it? rel32; r/m64 in its lengths of 2, 3, 4, 6 and 7 bytes. */
 static bool is_behind_call(const struct unwind_space *space, u64 addr)
 {
-	static const u8 lengths[] = { 2, 3, 4, 6, 7 };
-	u8 code[8] = { 0 };
+	u8 code[MADE_CALL_BYTES];
 
-	if (!mem_peek(&space->target->mem.mem, addr - 7, code, 7))
-		return false;
-	bool found = code[2] == 0xe8;
-	for (u32 i = 0; i < COUNT_OF(lengths); i++) {
-		const u8 *call = code + 7 - lengths[i];
-		found |= call[0] == 0xff && (call[1] & 0x38) == 0x10;
-	}
-	return found;
-}
-
-static bool leads_back(struct unwind_space *space, u64 word)
-{
-	return unwind_space_at(space, word - 1) && is_behind_call(space, word);
+	return mem_peek(&space->target->mem.mem, addr - sizeof code, code, sizeof code) &&
+	       made_ends_with_call(code);
 }
 
 static enum unwind_step go_back(struct unwind_walk *walk, u64 pc, u64 sp)
@@ -36,14 +23,16 @@ static enum unwind_step go_back(struct unwind_walk *walk, u64 pc, u64 sp)
 	return UNWIND_MORE;
 }
 
+/* `to_file`: to code that is not made itself, as out of YJIT to libruby. */
 static enum unwind_step scan(struct unwind_space *space, const struct mem *mem,
-			     struct unwind_walk *walk, u32 words)
+			     struct unwind_walk *walk, u32 words, bool to_file)
 {
 	for (u32 i = 0; i < words; i++) {
 		u64 at = walk->sp + 8ull * i, word;
 		if (!mem_peek(mem, at, &word, 8))
 			break;
-		if (leads_back(space, word))
+		const struct unwind_range *range = unwind_space_at(space, word - 1);
+		if (range && (range->file || !to_file) && is_behind_call(space, word))
 			return go_back(walk, word, at + 8);
 	}
 	return UNWIND_NO_RULE;
@@ -56,8 +45,8 @@ static enum unwind_step by_frame(struct unwind_space *space, const struct mem *m
 	u64 at, frame[2];
 
 	if (!unwind_register(mem, walk, X86_RBP, &at) || at < walk->sp || (at & 7) ||
-	    at - walk->sp > FRAME_MAX || !mem_peek(mem, at, frame, sizeof frame) ||
-	    !leads_back(space, frame[1]))
+	    at - walk->sp > MADE_FRAME_MAX || !mem_peek(mem, at, frame, sizeof frame) ||
+	    !unwind_space_at(space, frame[1] - 1) || !is_behind_call(space, frame[1]))
 		return UNWIND_NO_RULE;
 	walk->value[X86_RBP] = frame[0];
 	walk->at[X86_RBP] = 0;
@@ -72,8 +61,8 @@ enum unwind_step unwind_made_step(struct unwind_space *space, const struct mem *
 	enum unwind_step step = UNWIND_NO_RULE;
 
 	if (is_made && space->has_no_frames)
-		return scan(space, mem, walk, SCAN_WORDS);
+		return scan(space, mem, walk, MADE_SCAN_WORDS, true);
 	if (range && !walk->is_return)
-		step = scan(space, mem, walk, ENTRY_WORDS);
+		step = scan(space, mem, walk, MADE_ENTRY_WORDS, false);
 	return is_made && step != UNWIND_MORE ? by_frame(space, mem, walk) : step;
 }

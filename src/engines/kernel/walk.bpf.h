@@ -16,11 +16,11 @@
 #include "runtimes/python/step.h"
 #include "runtimes/ruby/step.h"
 #include "runtimes/toy/step.h"
+#include "unwind/call.h"
 #include "unwind/search.h"
 #include "unwind/step.h"
 
 enum {
-	STACK_STEP_MAX = 1 << 20, /* of one frame, in bytes */
 	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
 	MANAGED_WORDS = sizeof(struct frame) / 8,
 	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_FRAMES_MAX * MANAGED_WORDS,
@@ -167,21 +167,14 @@ static __always_inline const struct kernel_range *range_of(const struct kernel_s
 
 /* ---- code without a table ------------------------------------------------------------------ */
 
-enum { SCAN_WORDS = 16 };
-
 /* Is there a call in front of it? */
 static __always_inline bool is_behind_call(u64 addr)
 {
 	u8 code[8];
 
-	if (bpf_probe_read_user(code, 7, (const void *)(addr - 7)) != 0)
+	if (bpf_probe_read_user(code, MADE_CALL_BYTES, (const void *)(addr - MADE_CALL_BYTES)) != 0)
 		return false;
-	/* call rel32; call r/m64 in its lengths of 2, 3, 4, 6 and 7 bytes */
-	return code[2] == 0xe8 || (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
-	       (code[4] == 0xff && (code[5] & 0x38) == 0x10) ||
-	       (code[3] == 0xff && (code[4] & 0x38) == 0x10) ||
-	       (code[1] == 0xff && (code[2] & 0x38) == 0x10) ||
-	       (code[0] == 0xff && (code[1] & 0x38) == 0x10);
+	return made_ends_with_call(code);
 }
 
 /* The caller, if this word of the stack is what leads back to it. */
@@ -211,7 +204,7 @@ static __always_inline bool step_by_frame(const struct drive *drive, struct unwi
 	if (walk->at[X86_RBP] &&
 	    bpf_probe_read_user(&at, sizeof at, (const void *)walk->at[X86_RBP]) != 0)
 		return false;
-	if (at < walk->sp || (at & 7) || at - walk->sp > STACK_STEP_MAX ||
+	if (at < walk->sp || (at & 7) || at - walk->sp > MADE_FRAME_MAX ||
 	    bpf_probe_read_user(frame, sizeof frame, (const void *)at) != 0 ||
 	    !range_of(drive->space, frame[1] - 1) || !is_behind_call(frame[1]))
 		return false;
@@ -222,17 +215,15 @@ static __always_inline bool step_by_frame(const struct drive *drive, struct unwi
 	return true;
 }
 
-enum { ENTRY_WORDS = 3 };
-
 /* Where a function has just begun, or has none (libffi's trampolines push two words): the way back is near. */
 static __always_inline bool step_from_entry(const struct drive *drive, struct unwind_walk *walk)
 {
-	u64 top[ENTRY_WORDS] = { 0 };
+	u64 top[MADE_ENTRY_WORDS] = { 0 };
 	u64 sp = walk->sp;
 
 	if (walk->is_return || bpf_probe_read_user(top, sizeof top, (const void *)sp) != 0)
 		return false;
-	for (u32 i = 0; i < ENTRY_WORDS; i++) {
+	for (u32 i = 0; i < MADE_ENTRY_WORDS; i++) {
 		if (!range_of(drive->space, top[i] - 1) || !is_behind_call(top[i]))
 			continue;
 		walk->pc = top[i];
@@ -255,7 +246,7 @@ static __always_inline enum unwind_step jit_step(struct drive *drive)
 			       UNWIND_MORE :
 			       UNWIND_NO_RULE;
 	drive->found = false;
-	bpf_loop(SCAN_WORDS, scan_one, drive, 0);
+	bpf_loop(MADE_SCAN_WORDS, scan_one, drive, 0);
 	return drive->found ? UNWIND_MORE : UNWIND_NO_RULE;
 }
 
