@@ -16,6 +16,9 @@
 
 #include <stdlib.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 enum {
 	/* Most bytes of a section: a browser's .eh_frame has some 30 MB. */
 	SECTION_BYTES_MAX = 256 << 20,
@@ -583,6 +586,34 @@ static bool find_section(const struct image *image, enum cfi_source source,
 	return source == CFI_EH_FRAME && find_by_header(image, out);
 }
 
+static void *load_section(const struct image *image, const struct image_section *section,
+			  struct err *err)
+{
+	return image_load(image, section->offset, section->size, SECTION_BYTES_MAX, "unwind table",
+			  err);
+}
+
+bool cfi_digest(const struct image *image, struct cfi_digest *out, struct err *err)
+{
+	XXH3_state_t state;
+
+	XXH3_128bits_reset(&state);
+	for (enum cfi_source source = CFI_EH_FRAME; source <= CFI_DEBUG_FRAME; source++) {
+		struct image_section section;
+		if (!find_section(image, source, &section) || !section.size)
+			continue;
+		AUTO_FREE u8 *bytes = load_section(image, &section, err);
+		if (!bytes)
+			return false;
+		u64 place[] = { source, section.address, section.size };
+		XXH3_128bits_update(&state, place, sizeof place);
+		XXH3_128bits_update(&state, bytes, section.size);
+	}
+	XXH128_hash_t hash = XXH3_128bits_digest(&state);
+	*out = (struct cfi_digest){ { hash.low64, hash.high64 } };
+	return true;
+}
+
 bool cfi_each_row(const struct image *image, enum cfi_source source, cfi_row_fn *fn, void *arg,
 		  struct cfi_summary *summary, struct err *err)
 {
@@ -591,8 +622,7 @@ bool cfi_each_row(const struct image *image, enum cfi_source source, cfi_row_fn 
 	*summary = (struct cfi_summary){ 0 };
 	if (!find_section(image, source, &section) || !section.size)
 		return true;
-	AUTO_FREE u8 *bytes = image_load(image, section.offset, section.size, SECTION_BYTES_MAX,
-					 "unwind table", err);
+	AUTO_FREE u8 *bytes = load_section(image, &section, err);
 	AUTO_FREE struct reading *reading = bytes ? malloc(sizeof *reading) : NULL;
 	if (!reading)
 		return bytes ? err_no_memory(err) : false;

@@ -56,7 +56,14 @@ typedef bool cfi_row_fn(void *arg, const struct cfi_row *row);
 
 enum cfi_source { CFI_EH_FRAME, CFI_DEBUG_FRAME };
 
+/* Of all that the rows of an image come from, and of where it lies. */
+struct cfi_digest {
+	u64 words[2];
+};
+
 /* Every row of one of the two, those of a function in ascending order, functions in the file's. An image
  * without it has none. False and err when it cannot be read or memory is out. */
 bool cfi_each_row(const struct image *image, enum cfi_source source, cfi_row_fn *fn, void *arg,
 		  struct cfi_summary *summary, struct err *err);
+/* Images of equal digests have equal rows. */
+bool cfi_digest(const struct image *image, struct cfi_digest *out, struct err *err);

@@ -17,6 +17,7 @@ void unwind_files_free(struct unwind_files *files)
 		free(files->all.at[i]);
 	}
 	vec_free(&files->all);
+	unwind_cache_close(&files->cache);
 }
 
 void unwind_space_init(struct unwind_space *space, struct target *target,
@@ -66,10 +67,10 @@ static struct unwind_file *add_file(struct unwind_files *files, const struct map
 }
 
 /* One that cannot be read has an empty table, and is not asked again. */
-static void compile(struct unwind_file *file)
+static void compile(struct unwind_files *files, struct unwind_file *file)
 {
 	if (!file->is_compiled)
-		unwind_compile(file->image, &file->table, &file->report, NULL);
+		unwind_cache_compile(&files->cache, file->image, &file->table, NULL);
 	file->is_compiled = true;
 }
 
@@ -106,7 +107,7 @@ bool unwind_space_fill(struct unwind_space *space)
 			return false;
 	/* by now the process may end */
 	for (u32 i = 0; i < space->files->all.count; i++)
-		compile(space->files->all.at[i]);
+		compile(space->files, space->files->all.at[i]);
 	return true;
 }
 

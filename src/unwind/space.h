@@ -5,7 +5,7 @@
 #pragma once
 #include "base/vec.h"
 #include "target/target.h"
-#include "unwind/rows.h"
+#include "unwind/cache.h"
 #include "unwind/step.h"
 
 /* A file's table. Mappings of equal device and inode have the same; the vDSO, which has neither, is one. */
@@ -16,12 +16,12 @@ struct unwind_file {
 	struct image *image; /* kept open; for who wants names */
 	bool is_compiled;
 	struct unwind_table table;
-	struct unwind_report report;
 };
 
-/* Of all processes of a run; zeros are none. */
+/* Of all processes of a run; zeros are none, and no cache. */
 struct unwind_files {
 	VEC(struct unwind_file *) all;
+	struct unwind_cache cache;
 };
 void unwind_files_free(struct unwind_files *files);
 

@@ -51,7 +51,7 @@ static void on_exec(struct run *run, const struct kernel_head *head)
 	for (u32 i = 0; i < process->threads.count; i++)
 		run_on_last(run, process, &process->threads.at[i], head->time_ns);
 	run_leave_space(run, process);
-	run_leave_machine(run, process);
+	run_leave_vms(run, process);
 	watched_exec(process, ++run->incarnations);
 	if (!run_tell(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
@@ -127,7 +127,7 @@ static void drop_ended(struct run *run)
 			continue;
 		}
 		run_leave_space(run, process);
-		run_leave_machine(run, process);
+		run_leave_vms(run, process);
 		watched_free(process);
 		run->processes.at[i] = run->processes.at[--run->processes.count];
 	}
@@ -280,6 +280,7 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 		return NULL;
 	}
 	run->options = *options;
+	unwind_cache_open(&run->files.cache);
 	run->rng.state = options->seed ? options->seed : rng_seed();
 	snprintf(run->quality.engine, sizeof run->quality.engine, "kernel");
 	return run;
