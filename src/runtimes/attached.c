@@ -111,6 +111,11 @@ u64 attached_generation(const struct attached *attached, const struct mem *mem, 
 	return walk.generation;
 }
 
+u64 attached_both_generation(u64 first, u64 second)
+{
+	return first && second ? first + (second << 32) : 0;
+}
+
 bool attached_has_frame(const struct attached *attached, const struct mem *mem, u64 thread,
 			const struct frame *frame)
 {

@@ -30,6 +30,8 @@ void attached_find(attached_list *list, const struct target *target, struct atta
 bool attached_copy(attached_list *to, const attached_list *from);
 /* The generation of a VM's thread as it is now: see struct walk. */
 u64 attached_generation(const struct attached *attached, const struct mem *mem, u64 thread);
+/* Of two VMs on one thread: changes when one of them does; 0 when one is not known. */
+u64 attached_both_generation(u64 first, u64 second);
 /* Is this frame on the stack of that thread of the VM now? */
 bool attached_has_frame(const struct attached *attached, const struct mem *mem, u64 thread,
 			const struct frame *frame);

@@ -2,11 +2,18 @@
  * stitch.c - see stitch.h. */
 #include "sample/stitch.h"
 
+/* How far the list of one VM is used up. */
+struct used {
+	const struct stitch_list *list;
+	u32 taken;
+	u32 idle; /* loops from here on that have no frames yet */
+};
+
 struct stitching {
 	const struct stitch *in;
 	struct frame *out;
 	u32 room;
-	u32 taken; /* of the managed frames */
+	struct used vms[STITCH_VMS];
 	struct stitched result;
 };
 
@@ -20,76 +27,95 @@ static void put(struct stitching *s, const struct frame *frame)
 
 /* A function written in C calls managed code through a loop only: what stands right on top of one was entered by a loop, even
  * where that is not noted yet (Ruby notes it behind the push). */
-static bool is_entry(const struct stitch *in, u32 at)
+static bool is_entry(const struct stitch_list *list, u32 at)
 {
-	const struct frame *frame = &in->managed[at];
+	const struct frame *frame = &list->frames[at];
 
 	if (frame->flags & FRAME_ENTRY)
 		return true;
-	return at + 1 < in->managed_count && frame->kind >= FRAME_MANAGED &&
-	       !(frame->flags & FRAME_C) && (in->managed[at + 1].flags & FRAME_C);
+	return at + 1 < list->count && frame->kind >= FRAME_MANAGED && !(frame->flags & FRAME_C) &&
+	       (list->frames[at + 1].flags & FRAME_C);
 }
 
 /* The managed frames of one loop. */
-static void put_segment(struct stitching *s)
+static void put_segment(struct stitching *s, struct used *vm)
 {
-	while (s->taken < s->in->managed_count) {
-		u32 at = s->taken++;
-		put(s, &s->in->managed[at]);
-		if (is_entry(s->in, at))
+	while (vm->taken < vm->list->count) {
+		u32 at = vm->taken++;
+		put(s, &vm->list->frames[at]);
+		if (is_entry(vm->list, at))
 			return;
 	}
 }
 
-static void put_segments(struct stitching *s, u32 count)
+static bool is_loop_of(const struct frame *frame, u32 vm)
 {
-	u32 before = s->taken;
-
-	while (count--)
-		put_segment(s);
-	s->result.leftover += s->taken - before;
+	return (frame->flags & FRAME_LOOP) && frame->pos == vm;
 }
 
-static u32 count_loops(const struct stitch *in)
+static u32 count_loops(const struct stitch *in, u32 vm)
 {
 	u32 count = 0;
 
 	for (u32 i = 0; i < in->native_count; i++)
-		count += (in->native[i].flags & FRAME_LOOP) != 0;
+		count += is_loop_of(&in->native[i], vm);
 	return count;
 }
 
-static u32 count_segments(const struct stitch *in)
+static u32 count_segments(const struct stitch_list *list)
 {
 	u32 count = 0;
 
-	for (u32 i = 0; i < in->managed_count; i++)
-		count += is_entry(in, i) || i + 1 == in->managed_count;
+	for (u32 i = 0; i < list->count; i++)
+		count += is_entry(list, i) || i + 1 == list->count;
 	return count;
+}
+
+/* What does not go together. */
+static void begin_list(struct stitching *s, u32 number)
+{
+	struct used *vm = &s->vms[number];
+	u32 loops = count_loops(s->in, number);
+
+	*vm = (struct used){ .list = &s->in->vms[number] };
+	u32 segments = count_segments(vm->list);
+	if (!s->in->is_whole || !vm->list->is_whole)
+		return;
+	vm->idle = loops > segments ? loops - segments : 0;
+	for (; segments > loops; segments--)
+		put_segment(s, vm);
+	s->result.leftover += vm->taken;
+}
+
+/* The frames that it stands for, or itself. */
+static void put_loop(struct stitching *s, const struct frame *frame)
+{
+	struct used *vm = &s->vms[frame->pos];
+
+	if (vm->idle || vm->taken == vm->list->count) {
+		put(s, frame);
+		s->result.missing++;
+		vm->idle -= vm->idle > 0;
+	} else {
+		put_segment(s, vm);
+	}
 }
 
 struct stitched stitch(const struct stitch *in, struct frame *out, u32 room)
 {
 	struct stitching s = { .in = in, .out = out, .room = room };
-	u32 loops = count_loops(in), segments = count_segments(in), idle = 0;
 
-	if (in->is_whole && segments > loops)
-		put_segments(&s, segments - loops);
-	else if (in->is_whole)
-		idle = loops - segments;
+	for (u32 i = 0; i < STITCH_VMS; i++)
+		begin_list(&s, i);
 	for (u32 i = 0; i < in->native_count; i++) {
 		const struct frame *frame = &in->native[i];
-		if (!(frame->flags & FRAME_LOOP)) {
+		if ((frame->flags & FRAME_LOOP) && frame->pos < STITCH_VMS)
+			put_loop(&s, frame);
+		else
 			put(&s, frame);
-		} else if (idle || s.taken == in->managed_count) {
-			put(&s, frame);
-			s.result.missing++;
-			idle -= idle > 0;
-		} else {
-			put_segment(&s);
-		}
 	}
-	while (s.taken < in->managed_count)
-		put(&s, &in->managed[s.taken++]);
+	for (u32 i = 0; i < STITCH_VMS; i++)
+		for (struct used *vm = &s.vms[i]; vm->taken < vm->list->count; vm->taken++)
+			put(&s, &vm->list->frames[vm->taken]);
 	return s.result;
 }

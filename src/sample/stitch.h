@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * stitch.h - the native and the managed frames of one stack become one list.
+ * stitch.h - the native frames of one stack and those of the VMs that it runs become one list.
  *
  *	native    memchr  str_index  LOOP            call_cfunc  LOOP         main  _start
  *	managed                      index block* |              each run*
  *	one       memchr  str_index  index block     call_cfunc  each run     main  _start
  *
- * A native frame in an interpreter's loop (FRAME_LOOP) stands for a segment of managed frames: those up to and with the next
- * through which a loop was entered (FRAME_ENTRY, the * above).  A managed frame of a function written in C is inside its
- * segment; what it calls natively comes before the loop's frame by itself.
+ * A native frame in an interpreter's loop (FRAME_LOOP, and `pos` says in whose) stands for a segment of that VM's frames:
+ * those up to and with the next through which a loop was entered (FRAME_ENTRY, the * above).  A managed frame of a function
+ * written in C is inside its segment; what it calls natively comes before the loop's frame by itself.
  *
  * They are put together from the root on: what does not go together is at the leaf, where a frame has been pushed and its
  * loop not entered, or a loop entered and its frame not linked.  Nothing is lost then, and it is counted: frames that no
@@ -18,11 +18,21 @@
 #pragma once
 #include "sample/frame.h"
 
+enum { STITCH_VMS = 2 };
+
+/* The frames of one VM, leaf first. */
+struct stitch_list {
+	const struct frame *frames;
+	u32 count;
+	bool is_whole; /* it reaches the thread's first function */
+};
+
 struct stitch {
-	const struct frame *native; /* leaf first */
-	const struct frame *managed;
-	u32 native_count, managed_count;
-	bool is_whole; /* both reach the thread's first function */
+	const struct frame *native; /* leaf first; of loops, `pos` is a number of `vms` */
+	u32 native_count;
+	bool is_whole; /* as of a list */
+	/* Of two, the first is what the second calls, as far as no native frame tells. */
+	struct stitch_list vms[STITCH_VMS];
 };
 
 struct stitched {
@@ -32,5 +42,5 @@ struct stitched {
 	bool is_cut; /* `room` was too small: the outermost are missing */
 };
 
-/* Leaf first. `room` frames are enough if it is the sum of both counts. */
+/* Leaf first. `room` frames are enough if it is the sum of all counts. */
 struct stitched stitch(const struct stitch *in, struct frame *out, u32 room);

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import folded
 from rows import Figure, Skip, at_least, at_most, row
+from rows_kernel import KERNEL
 from target import start
 
 LIBRARIES = {"ruby": "libpython3*.so.1.0", "python": "libruby-*.so.?.?"}
@@ -19,13 +20,14 @@ def library(run):
     return f"/{found[-1].relative_to(root)}"
 
 
-def judge(run, program, inner):
+def judge(run, program, inner, engine=()):
     with start(run.interpreter, program, library(run)) as target:
         legal = [tuple(stack) for stack in target.facts["stacks"]]
-        recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(30, 2))
+        recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(30, 2), more=engine)
     seen, wrong = Counter(), Counter()
     for stack in recording.stacks:
-        names = tuple(folded.method(frame.label) for frame in folded.strip_marks(stack.frames) if not frame.is_mark)
+        names = tuple(folded.method(frame.label) for frame in folded.strip_marks(stack.frames)
+                      if not frame.is_mark and not frame.is_native)
         names = tuple(name.rpartition("#")[2] for name in names)
         # code that was gone before its name was read has none
         if any(all(mine in (theirs, "(unnamed)") for mine, theirs in zip(names, one)) and len(names) <= len(one)
@@ -47,3 +49,13 @@ def both_ruby(run):
 @row("both-python", "Python that runs Ruby: the stacks of both are one", language="python")
 def both_python(run):
     yield from judge(run, "both.py", ("ruby_inner", "python_inner"))
+
+
+@row("kernel-both-ruby", "the same in the kernel engine: each VM's frames where its own loop is")
+def kernel_both_ruby(run):
+    yield from judge(run, "both.rb", ("ruby_inner", "python_inner"), KERNEL)
+
+
+@row("kernel-both-python", "the same in the kernel engine: each VM's frames where its own loop is", language="python")
+def kernel_both_python(run):
+    yield from judge(run, "both.py", ("ruby_inner", "python_inner"), KERNEL)

@@ -10,10 +10,19 @@
 
 enum { NATIVE_ROOM = KERNEL_NATIVE_MAX, MANAGED_ROOM = KERNEL_FRAMES_MAX + 2 };
 
+_Static_assert((int)STITCH_VMS == (int)KERNEL_VMS, "a list for each");
+
+struct managed {
+	struct frame frames[MANAGED_ROOM];
+	u32 count;
+	bool is_whole;
+	bool has_gap; /* between the innermost frames and the outermost */
+};
+
 struct assembly {
-	struct frame native[NATIVE_ROOM], managed[MANAGED_ROOM];
-	u32 native_count, managed_count;
-	bool has_gap; /* between the innermost managed frames and the outermost */
+	struct frame native[NATIVE_ROOM];
+	u32 native_count;
+	struct managed vms[KERNEL_VMS];
 };
 
 struct assembly *assembly_new(void)
@@ -28,12 +37,31 @@ void assembly_free(struct assembly *assembly)
 
 /* ---- native -------------------------------------------------------------------------------- */
 
-/* Is what the next frame calls a loop, or its shell? */
-static bool is_in_loop(const struct assembly *assembly)
+/* Is what the next frame calls this VM's loop, or its shell? */
+static bool is_in_loop(const struct assembly *assembly, u32 vm)
 {
 	u32 count = assembly->native_count;
+	const struct frame *last = &assembly->native[count - 1];
 
-	return count && (assembly->native[count - 1].flags & FRAME_LOOP);
+	return count && (last->flags & FRAME_LOOP) && last->pos == vm;
+}
+
+/* Marks it if it is in a VM's loop; false: it is the shell of what was a frame already. */
+static bool mark_loop(const struct assembly *assembly, const struct watched *process, u64 place,
+		      struct frame *frame)
+{
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		const struct watched_vm *vm = &process->vms[i];
+		enum machine_part part = vm->number ? machine_part_at(&vm->machine, place) :
+						      MACHINE_NONE;
+		if (part == MACHINE_SHELL && is_in_loop(assembly, i))
+			return false;
+		if (part) {
+			frame->flags = FRAME_LOOP;
+			frame->pos = i;
+		}
+	}
+	return true;
 }
 
 /* Where an instruction stands: in which file, and at which address there. */
@@ -50,12 +78,8 @@ static void add_native(struct assembly *assembly, struct watched *process, u64 p
 		frame.id = place - range->bias;
 		frame.owner = range->file->number;
 	}
-	if (process->machine_number) {
-		enum machine_part part = machine_part_at(&process->machine, place);
-		if (part == MACHINE_SHELL && is_in_loop(assembly))
-			return;
-		frame.flags = part ? FRAME_LOOP : 0;
-	}
+	if (!mark_loop(assembly, process, place, &frame))
+		return;
 	assembly->native[assembly->native_count++] = frame;
 }
 
@@ -78,52 +102,65 @@ static enum unwind_step walk_on(struct assembly *assembly, struct watched *proce
 
 /* ---- managed ------------------------------------------------------------------------------- */
 
-static void add_managed(struct assembly *assembly, const struct frame *frame)
+static void add_managed(struct managed *managed, const struct frame *frame)
 {
-	if (assembly->managed_count < MANAGED_ROOM)
-		assembly->managed[assembly->managed_count++] = *frame;
+	if (managed->count < MANAGED_ROOM)
+		managed->frames[managed->count++] = *frame;
 }
 
-static void add_mark(struct assembly *assembly, enum frame_mark mark)
+static void add_mark(struct managed *managed, enum frame_mark mark)
 {
-	add_managed(assembly, &(struct frame){ .kind = FRAME_MARK, .id = mark });
+	add_managed(managed, &(struct frame){ .kind = FRAME_MARK, .id = mark });
 }
 
-/* True: it is whole. */
-static bool take_managed(struct assembly *assembly, const struct kernel_head *head,
+static void take_managed(struct managed *managed, const struct kernel_vm *vm,
 			 const struct frame *frames)
 {
-	bool whole = head->managed_end == STEP_DONE || head->managed_end == STEP_EMPTY;
-
-	if (!head->vm_thread)
-		return true;
-	if (head->managed_flags & WALK_GC)
-		add_mark(assembly, MARK_GC);
-	if (head->managed_flags & WALK_TOP_UNSET)
-		add_mark(assembly, MARK_MOVING);
-	for (u32 i = 0; i < head->managed_count; i++) {
-		add_managed(assembly, &frames[i]);
-		assembly->has_gap |= frames[i].kind == FRAME_MARK && frames[i].id == MARK_TRUNCATED;
+	managed->count = 0;
+	managed->has_gap = false;
+	managed->is_whole = !vm->thread || vm->end == STEP_DONE || vm->end == STEP_EMPTY;
+	if (!vm->thread)
+		return;
+	if (vm->flags & WALK_GC)
+		add_mark(managed, MARK_GC);
+	if (vm->flags & WALK_TOP_UNSET)
+		add_mark(managed, MARK_MOVING);
+	for (u32 i = 0; i < vm->count; i++) {
+		add_managed(managed, &frames[i]);
+		managed->has_gap |= frames[i].kind == FRAME_MARK && frames[i].id == MARK_TRUNCATED;
 	}
-	if (!whole)
-		add_mark(assembly, MARK_TRUNCATED);
-	return whole;
+	if (!managed->is_whole)
+		add_mark(managed, MARK_TRUNCATED);
+}
+
+u64 assembled_generation(const struct watched *process, const struct kernel_vm *vms,
+			 const u64 each[KERNEL_VMS])
+{
+	bool has[KERNEL_VMS];
+
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		has[i] = vms && process->vms[i].number && vms[i].thread;
+	if (has[0] && has[1])
+		return attached_both_generation(each[0], each[1]);
+	return has[0] ? each[0] : has[1] ? each[1] : process->space_number;
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
 /* What follows a record, in bytes from its begin; false: it is shorter than that. */
 struct parts {
-	size_t native, managed, rest;
+	size_t native, managed[KERNEL_VMS], rest;
 };
 
 static bool find_parts(const struct kernel_head *head, size_t size, struct parts *out)
 {
 	out->native = sizeof(struct kernel_record);
-	out->managed = out->native + head->native_count * sizeof(struct kernel_frame);
-	out->rest = out->managed + head->managed_count * sizeof(struct frame);
-	return out->rest <= size && head->native_count <= KERNEL_NATIVE_MAX &&
-	       head->managed_count <= KERNEL_FRAMES_MAX;
+	out->rest = out->native + head->native_count * sizeof(struct kernel_frame);
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		out->managed[i] = out->rest;
+		out->rest += head->vms[i].count * sizeof(struct frame);
+	}
+	return out->rest <= size && head->native_count <= KERNEL_NATIVE_MAX;
 }
 
 static const void *part(const struct kernel_record *record, size_t at)
@@ -137,7 +174,7 @@ u64 assembled_end(const struct kernel_record *record, size_t size)
 
 	if (!find_parts(&record->head, size, &parts) || !record->head.native_count)
 		return 0;
-	const struct kernel_frame *last = part(record, parts.managed - sizeof *last);
+	const struct kernel_frame *last = part(record, parts.managed[0] - sizeof *last);
 	return (last->pc & ~KERNEL_IS_RETURN) - !!(last->pc & KERNEL_IS_RETURN);
 }
 
@@ -153,13 +190,28 @@ static void put_event(struct sample *out, const struct kernel_head *head)
 			       .kind = FRAME_EVENT, .id = head->event - 1u, .pos = head->result });
 }
 
-static void put_stitched(struct assembly *assembly, bool is_whole, struct sample *out)
+/* The program itself calls libraries: of two VMs, the other one is the inner. */
+static bool is_second_inner(const struct watched *process)
 {
+	return process->attached.count > 1 && process->attached.at[0]->is_program;
+}
+
+static void put_stitched(struct assembly *assembly, const struct watched *process, bool is_whole,
+			 struct sample *out)
+{
+	u32 swap = is_second_inner(process);
 	struct stitch stitch_in = { .native = assembly->native,
-				    .managed = assembly->managed,
 				    .native_count = assembly->native_count,
-				    .managed_count = assembly->managed_count,
 				    .is_whole = is_whole };
+
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		const struct managed *managed = &assembly->vms[i];
+		stitch_in.vms[i ^ swap] = (struct stitch_list){ .frames = managed->frames,
+								.count = managed->count,
+								.is_whole = managed->is_whole };
+	}
+	for (u32 i = 0; i < assembly->native_count; i++)
+		assembly->native[i].pos ^= assembly->native[i].flags & FRAME_LOOP ? swap : 0;
 	struct stitched stitched = stitch(&stitch_in, out->frames + out->depth,
 					  ASSEMBLED_MAX - out->depth);
 
@@ -173,17 +225,25 @@ void assemble(struct assembly *assembly, struct watched *process,
 {
 	const struct kernel_head *head = &record->head;
 	enum unwind_step end = (enum unwind_step)head->end;
+	u64 generations[KERNEL_VMS];
 	struct parts parts;
-	bool whole = true;
+	bool has_parts = find_parts(head, size, &parts), is_whole = has_parts;
 
-	assembly->native_count = assembly->managed_count = 0;
-	assembly->has_gap = false;
-	out->generation = head->vm_thread ? head->generation : process->space_number;
+	assembly->native_count = 0;
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		generations[i] = head->vms[i].generation;
+	out->generation = assembled_generation(process, head->vms, generations);
 	if (head->event && !event_at_root)
 		put_event(out, head);
 	for (u32 i = 0; i < head->kernel_count && i < KERNEL_KERNEL_MAX; i++)
 		put_frame(out, (struct frame){ .id = record->kernel[i], .kind = FRAME_KERNEL });
-	if (find_parts(head, size, &parts)) {
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		static const struct kernel_vm none;
+		take_managed(&assembly->vms[i], has_parts ? &head->vms[i] : &none,
+			     has_parts ? part(record, parts.managed[i]) : NULL);
+		is_whole &= assembly->vms[i].is_whole && !assembly->vms[i].has_gap;
+	}
+	if (has_parts) {
 		const struct kernel_frame *native = part(record, parts.native);
 		for (u32 i = 0; i < head->native_count; i++)
 			add_native(assembly, process, native[i].pc & ~KERNEL_IS_RETURN,
@@ -191,17 +251,16 @@ void assemble(struct assembly *assembly, struct watched *process,
 		if (head->has_rest && size - parts.rest > offsetof(struct kernel_rest, stack))
 			end = walk_on(assembly, process, part(record, parts.rest),
 				      size - parts.rest);
-		whole = take_managed(assembly, head, part(record, parts.managed));
 	} else {
 		end = UNWIND_NO_MEMORY;
 	}
-	put_stitched(assembly, end == UNWIND_DONE && whole && head->native_count, out);
+	put_stitched(assembly, process, end == UNWIND_DONE && head->native_count, out);
 	if (!out->depth && end == UNWIND_DONE &&
 	    !head->event) /* of native frames alone, which nobody wants */
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_NATIVE });
 	if (end != UNWIND_DONE)
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
-	if (end != UNWIND_DONE || !whole || assembly->has_gap)
+	if (end != UNWIND_DONE || !is_whole)
 		out->flags |= SAMPLE_TRUNCATED;
 	if (head->event && event_at_root)
 		put_event(out, head);

@@ -100,9 +100,9 @@ void kernel_code_remove_machine(struct kernel_code *code, u32 number)
 	bpf_map_delete_elem(code->machines_fd, &number);
 }
 
-void kernel_code_add_rider(struct kernel_code *code, u32 pid, u32 tid, u64 thread)
+void kernel_code_add_rider(struct kernel_code *code, u32 machine, u32 tid, u64 thread)
 {
-	u64 key = (u64)pid << 32 | tid;
+	u64 key = (u64)machine << 32 | tid;
 
 	bpf_map_update_elem(code->riders_fd, &key, &thread, BPF_ANY);
 }

@@ -33,8 +33,8 @@ void kernel_code_remove(struct kernel_code *code, u32 number);
 bool kernel_code_add_machine(struct kernel_code *code, const struct kernel_machine *machine,
 			     u32 *number, struct err *err);
 void kernel_code_remove_machine(struct kernel_code *code, u32 number);
-/* A thread's thread of the VM. */
-void kernel_code_add_rider(struct kernel_code *code, u32 pid, u32 tid, u64 thread);
+/* A thread's thread of a VM, which is told by its number. */
+void kernel_code_add_rider(struct kernel_code *code, u32 machine, u32 tid, u64 thread);
 /* A process is watched, and this is known of it. */
 bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_process *process,
 		       struct err *err);

@@ -222,7 +222,8 @@ bool machine_find(struct machine *machine, const struct attached *attached,
 				      loop_by_symbol(attached, space);
 	if (loop)
 		add_loop(machine, space, loop);
-	return machine->loop_count ||
+	bool has_none = !runtime->loop_of && !runtime->loop_symbols;
+	return machine->loop_count || has_none ||
 	       err_set(err, ERR_NOT_READY, "process %u: which function runs %s was not found",
 		       space->target->pid, runtime->name);
 }

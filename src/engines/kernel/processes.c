@@ -49,83 +49,109 @@ bool run_add(struct run *run, struct watched *process)
 	return false;
 }
 
-/* Does another process use the kernel's space (or machine), too? */
-static bool is_shared(const struct run *run, const struct watched *process, bool machine)
+/* Does another process use the kernel's space, too? */
+static bool is_space_shared(const struct run *run, const struct watched *process)
 {
-	for (u32 i = 0; i < run->processes.count; i++) {
-		const struct watched *other = run->processes.at[i];
-		if (other != process &&
-		    (machine ? other->machine_number == process->machine_number :
-			       other->space_number == process->space_number))
+	for (u32 i = 0; i < run->processes.count; i++)
+		if (run->processes.at[i] != process &&
+		    run->processes.at[i]->space_number == process->space_number)
 			return true;
-	}
+	return false;
+}
+
+/* Forks have a VM in the same place. */
+static bool is_vm_shared(const struct run *run, const struct watched *process, u32 vm)
+{
+	for (u32 i = 0; i < run->processes.count; i++)
+		if (run->processes.at[i] != process &&
+		    run->processes.at[i]->vms[vm].number == process->vms[vm].number)
+			return true;
 	return false;
 }
 
 void run_leave_space(struct run *run, struct watched *process)
 {
-	if (process->space_number && !is_shared(run, process, false))
+	if (process->space_number && !is_space_shared(run, process))
 		kernel_code_remove(&run->code, process->space_number);
 	process->space_number = 0;
 }
 
-void run_leave_machine(struct run *run, struct watched *process)
+void run_leave_vms(struct run *run, struct watched *process)
 {
-	if (process->machine_number && !is_shared(run, process, true))
-		kernel_code_remove_machine(&run->code, process->machine_number);
-	process->machine_number = 0;
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		u32 number = process->vms[i].number;
+		if (number && !is_vm_shared(run, process, i))
+			kernel_code_remove_machine(&run->code, number);
+		process->vms[i].number = 0;
+	}
 }
 
 static bool tell_process(struct run *run, const struct watched *process, struct err *err)
 {
 	struct kernel_process told = { .space = process->space_number,
 				       .execs = process->execs,
-				       .machine = process->machine_number,
 				       .is_held = run->options.may_start && !process->execs &&
-						  run->processes.at[0] == process };
+						  run->processes.at[0] == process,
+				       .has_no_frames = process->space.has_no_frames };
 
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		told.machines[i] = process->vms[i].number;
 	return kernel_code_watch(&run->code, process->pid, &told, err);
 }
 
 struct telling {
 	struct run *run;
-	u32 pid;
+	u32 machine;
 };
 
 static void tell_rider(void *arg, u32 tid, u64 thread)
 {
 	const struct telling *telling = arg;
 
-	kernel_code_add_rider(&telling->run->code, telling->pid, tid, thread);
+	kernel_code_add_rider(&telling->run->code, telling->machine, tid, thread);
 }
 
 /* Where threads have no word that leads to the VM's: now and then, for new ones. */
-static void tell_riders(struct run *run, struct watched *process)
+static void tell_riders(struct run *run, struct watched *process, const struct watched_vm *vm)
 {
-	struct telling telling = { .run = run, .pid = process->pid };
-	u64 now = clock_now_ns();
+	struct telling telling = { .run = run, .machine = vm->number };
 
-	if (process->machine.own_word || now < process->ask_ns)
-		return;
-	process->ask_ns = now + RIDERS_NS;
-	machine_riders(&process->machine, process->target, tell_rider, &telling);
+	if (vm->number && !vm->machine.own_word)
+		machine_riders(&vm->machine, process->target, tell_rider, &telling);
 }
 
-/* Looks for the VM that it may run. */
-static bool tell_machine(struct run *run, struct watched *process, struct err *err)
+/* Of all its VMs that are known, if one of them has said nothing in a record. */
+static void tell_new_riders(struct run *run, struct watched *process,
+			    const struct kernel_head *head)
 {
-	struct kernel_machine told;
-	u32 number;
+	u64 now = clock_now_ns();
 
-	if (!watched_find_machine(process, run->quality.warning))
+	if (now < process->riders_ns)
+		return;
+	process->riders_ns = now + RIDERS_NS;
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (!head->vms[i].thread)
+			tell_riders(run, process, &process->vms[i]);
+}
+
+/* Looks for VMs that it may run. */
+static bool tell_vms(struct run *run, struct watched *process, struct err *err)
+{
+	bool is_new = false;
+	int found;
+
+	if (!watched_look_for_vms(process, run->quality.warning))
 		return true;
-	machine_tell(&process->machine, &told);
-	if (!kernel_code_add_machine(&run->code, &told, &number, err))
-		return false;
-	process->machine_number = number;
-	process->ask_ns = 0;
-	tell_riders(run, process);
-	return tell_process(run, process, err);
+	while ((found = watched_next_vm(process)) >= 0) {
+		struct watched_vm *vm = &process->vms[found];
+		struct kernel_machine told;
+		machine_tell(&vm->machine, &told);
+		if (!kernel_code_add_machine(&run->code, &told, &vm->number, err))
+			return false;
+		tell_riders(run, process, vm);
+		is_new = true;
+	}
+	return !is_new || tell_process(run, process, err);
 }
 
 bool run_tell_space(struct run *run, struct watched *process, struct err *err)
@@ -143,7 +169,7 @@ bool run_tell_space(struct run *run, struct watched *process, struct err *err)
 			"walked by sonde itself",
 			process->pid);
 	process->ask_ns = 0;
-	return tell_process(run, process, err) && tell_machine(run, process, err);
+	return tell_process(run, process, err) && tell_vms(run, process, err);
 }
 
 bool run_tell(struct run *run, struct watched *process, struct err *err)
@@ -156,7 +182,7 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 {
 	const struct kernel_head *head = &record->head;
 	/* without native frames nothing in the record says that a VM was loaded */
-	bool may_load_one = run->options.no_native && !process->machine_number;
+	bool may_load_one = run->options.no_native && !watched_has_vm(process);
 	u64 unknown = may_load_one ? 0 : assembled_end(record, size);
 	struct err err = { 0 };
 	bool good = true;
@@ -167,10 +193,9 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 		if (good && unwind_space_at(&process->space, unknown))
 			process->maps_wait_ns = 0; /* it helped */
 	}
-	if (process->may_have_one && !process->machine_number)
-		good = good && tell_machine(run, process, &err);
-	if (process->machine_number && !head->vm_thread)
-		tell_riders(run, process);
+	if (process->may_have_one)
+		good = good && tell_vms(run, process, &err);
+	tell_new_riders(run, process, head);
 	if (!good)
 		log_debug(1, "process %u: %s", process->pid, err.text);
 }

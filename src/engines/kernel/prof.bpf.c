@@ -373,7 +373,10 @@ int on_exec(u64 *context)
 
 	if (!process)
 		return 0;
-	process->space = process->machine = process->is_held = 0;
+	process->space = 0;
+	process->is_held = process->has_no_frames = 0;
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		process->machines[i] = 0;
 	process->execs++;
 	send_life(task, pid, 0, process->execs, KERNEL_EXEC);
 	return 0;
@@ -393,9 +396,10 @@ int on_exit(u64 *context)
 		return 0;
 	bpf_map_delete_elem(&sleepers, &number);
 	send_life(task, pid, 0, process->execs, is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
-	if (process->machine) {
-		u64 key = (u64)pid << 32 | number_of(task);
-		bpf_map_delete_elem(&riders, &key);
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		u64 key = (u64)process->machines[i] << 32 | number_of(task);
+		if (process->machines[i])
+			bpf_map_delete_elem(&riders, &key);
 	}
 	if (is_last)
 		bpf_map_delete_elem(&processes, &pid);

@@ -94,8 +94,7 @@ static __always_inline void begin_head(struct kernel_head *head, struct task_str
 	head->native_count = 0;
 	head->has_rest = head->has_new = false;
 	head->kernel_count = 0;
-	head->vm_thread = head->generation = 0;
-	head->managed_count = head->managed_end = head->managed_flags = head->managed_kind = 0;
+	__builtin_memset(head->vms, 0, sizeof head->vms);
 	head->futex = head->wants_lock = 0;
 	bpf_get_current_comm(head->comm, sizeof head->comm);
 }
@@ -141,20 +140,19 @@ static __always_inline void kernel_frames(void *context, struct kernel_record *r
 static __always_inline void walk_all(const struct current *current, struct room *room,
 				     const u32 *words)
 {
-	struct drive drive = { .room = room, .words = words };
+	struct drive drive = { .room = room, .words = words, .process = current->process };
 	bool has_user = !(current->task->flags & TASK_IS_KERNEL);
-	u32 space = current->process->space, machine = current->process->machine;
+	u32 space = current->process->space;
 
 	begin_walk(&room->walk, &room->regs);
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
-	drive.machine = bpf_map_lookup_elem(&machines, &machine);
 	room->used = 0;
 	if (constants.with_native && has_user)
 		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
 	else
 		room->record.head.end = UNWIND_DONE;
-	if (drive.machine)
-		walk_managed(&drive, current->task);
+	if (current->process->machines[0] | current->process->machines[1])
+		bpf_loop(KERNEL_VMS, walk_vm, &drive, 0);
 	send_sample(&drive);
 }
 

@@ -39,7 +39,7 @@ struct watched *run_adopt(struct run *run, const struct kernel_head *head);
 bool run_add(struct run *run, struct watched *process);
 /* The kernel forgets what it knows of it, unless another process has the same. */
 void run_leave_space(struct run *run, struct watched *process);
-void run_leave_machine(struct run *run, struct watched *process);
+void run_leave_vms(struct run *run, struct watched *process);
 /* Tells the kernel what it maps and runs, as far as that is known. */
 bool run_tell_space(struct run *run, struct watched *process, struct err *err);
 /* Reads that first. */

@@ -14,7 +14,7 @@ struct kernel_source {
 	struct sample_source source; /* first */
 	const struct run *run;
 	const struct watched *process;
-	u64 vm_thread; /* 0: none */
+	const struct kernel_vm *vms; /* of the sample; NULL: none */
 };
 
 static const struct runtime *runtime_of(const struct sample_source *source, u16 kind,
@@ -27,21 +27,34 @@ static const struct runtime *runtime_of(const struct sample_source *source, u16 
 	return attached ? attached->runtime : NULL;
 }
 
+/* The VM's thread that the sample's is; 0: none. */
+static u64 vm_thread(const struct kernel_source *self, u32 vm)
+{
+	return self->vms && self->process->vms[vm].number ? self->vms[vm].thread : 0;
+}
+
 static u64 generation_now(const struct sample_source *source)
 {
 	const struct kernel_source *self = (const struct kernel_source *)source;
+	u64 each[KERNEL_VMS] = { 0 };
 
-	return self->vm_thread ? attached_generation(self->process->machine.attached, source->mem,
-						     self->vm_thread) :
-				 self->process->space_number;
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (vm_thread(self, i))
+			each[i] = attached_generation(self->process->vms[i].machine.attached,
+						      source->mem, vm_thread(self, i));
+	return assembled_generation(self->process, self->vms, each);
 }
 
 static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
 {
 	const struct kernel_source *self = (const struct kernel_source *)source;
 
-	return self->vm_thread && attached_has_frame(self->process->machine.attached, source->mem,
-						     self->vm_thread, frame);
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		const struct attached *attached = self->process->vms[i].machine.attached;
+		if (vm_thread(self, i) && attached->kind == frame->kind)
+			return attached_has_frame(attached, source->mem, vm_thread(self, i), frame);
+	}
+	return false;
 }
 
 static const char *event_name(const struct sample_source *source, u64 event)
@@ -60,7 +73,7 @@ static const struct image *image_of(const struct sample_source *source, u64 owne
 }
 
 static void hand_out(struct run *run, const struct watched *process,
-		     const struct watched_thread *thread, u64 vm_thread,
+		     const struct watched_thread *thread, const struct kernel_vm *vms,
 		     const struct sample *sample)
 {
 	struct kernel_source source = {
@@ -76,7 +89,7 @@ static void hand_out(struct run *run, const struct watched *process,
 			    .thread_life = thread->life },
 		.run = run,
 		.process = process,
-		.vm_thread = process->machine_number ? vm_thread : 0,
+		.vms = vms,
 	};
 
 	run->fn(run->arg, sample, &source.source);
@@ -92,7 +105,7 @@ static void share(struct run *run, const struct watched *process, struct watched
 				 .tid = thread->tid,
 				 .kind = SAMPLE_SHARE };
 
-	hand_out(run, process, thread, 0, &sample);
+	hand_out(run, process, thread, NULL, &sample);
 	thread->unpaid = 0;
 	thread->off_ns = 0;
 }
@@ -175,17 +188,28 @@ void run_on_last(struct run *run, const struct watched *process, struct watched_
 	run_pay(run, process, thread, now_ns);
 }
 
-/* What it sleeps on is the VM's lock: as the leaf. */
+/* Does it wait for the VM's lock? */
+static bool waits_for(const struct watched_vm *vm, const struct kernel_head *head, u32 number)
+{
+	const struct attached *attached = vm->number ? vm->machine.attached : NULL;
+
+	if (!attached || !head->vms[number].thread)
+		return false;
+	return (head->wants_lock >> number & 1) ||
+	       (head->futex && attached->runtime->is_lock &&
+		attached->runtime->is_lock(attached->state, head->futex));
+}
+
+/* What it sleeps on is a VM's lock: as the leaf. */
 static void name_lock(const struct watched *process, const struct kernel_head *head,
 		      struct sample *sample)
 {
-	const struct attached *attached = process->machine_number ? process->machine.attached :
-								    NULL;
-	const struct runtime *runtime = attached ? attached->runtime : NULL;
-	bool waits = head->wants_lock || (runtime && head->futex && runtime->is_lock &&
-					  runtime->is_lock(attached->state, head->futex));
+	const struct runtime *runtime = NULL;
 
-	if (!runtime || !waits || !head->vm_thread || sample->depth >= ASSEMBLED_MAX)
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (waits_for(&process->vms[i], head, i))
+			runtime = process->vms[i].machine.attached->runtime;
+	if (!runtime || sample->depth >= ASSEMBLED_MAX)
 		return;
 	memmove(sample->frames + 1, sample->frames, sample->depth * sizeof sample->frames[0]);
 	sample->frames[0] = (struct frame){ .kind = FRAME_MARK, .id = runtime->waits };
@@ -253,7 +277,7 @@ void run_on_sample(struct run *run, const struct kernel_record *record, size_t s
 			thread->paid_ns = before_our_time(run, head);
 		run->quality.threads++;
 	}
-	hand_out(run, process, thread, head->vm_thread, sample);
+	hand_out(run, process, thread, head->vms, sample);
 	thread->unpaid += (sample->flags & SAMPLE_UNPAID) != 0;
 	thread->off_ns = head->kind == KERNEL_SWITCH ? head->time_ns : 0;
 	if (sample->kind == SAMPLE_CPU && head->time_ns > thread->paid_at_ns + PAY_NS)

@@ -4,14 +4,14 @@
  *	processes   pid -> its space, its machine, and how many execs made it what it is
  *	spaces      where code lies, and the table of each run of addresses: of a process and its forks
  *	machines    a VM: which runtime, its state, and where each thread keeps the word that leads to its own
- *	riders      thread -> its thread of the VM, where there is no such word
+ *	riders      machine and thread -> its thread of the VM, where there is no such word
  *	tables      the words of all tables (unwind/rule.h), one behind the other
  *	records     a ring: one record an interrupt, or an event
  *	calls       by the number of a system call: which events it is
  *	event_counts  of each event, on each CPU
  *	counts      of each CPU: what happened there
  *
- *	record = head | kernel's frames | native frames | managed frames | [rest]       rest = walk | bytes of the stack
+ *	record = head | kernel's frames | native frames | each VM's frames | [rest]     rest = walk | bytes of the stack
  *
  * The rest is there when the walk met code that nobody has told the kernel of: who reads the record goes on from there.
  *
@@ -22,14 +22,14 @@
 #include "unwind/step.h"
 
 enum {
+	KERNEL_VMS = 2, /* VMs of a process that are walked */
 	KERNEL_MACHINES_MAX = 1024,
 	KERNEL_RIDERS_MAX = 65536,
 	KERNEL_RANGES_MAX = 512, /* runs of code a process; a power of two */
 	KERNEL_NATIVE_MAX = 1024,
 	KERNEL_MANAGED_MAX = 4096, /* from the leaf on */
 	KERNEL_ROOT_MAX = 100, /* of deeper stacks that are arrays: the outermost, behind a mark */
-	KERNEL_FRAMES_MAX = KERNEL_MANAGED_MAX + 1 + KERNEL_ROOT_MAX +
-			    1,    /* of a VM, and room to see the end */
+	KERNEL_FRAMES_MAX = KERNEL_MANAGED_MAX + KERNEL_ROOT_MAX + 2, /* mark and end */
 	KERNEL_HIDDEN_MAX = 1024, /* steps beside those that give a frame */
 	KERNEL_STATE_MAX = 1024,  /* of a runtime: RUNTIME_STATE_MAX */
 	KERNEL_SEEN_WORDS = 1024,
@@ -109,10 +109,11 @@ struct kernel_space {
 };
 
 struct kernel_process {
-	u32 space;   /* a key of `spaces`; 0: where its code lies is not known yet */
-	u32 execs;   /* that were seen of it */
-	u32 machine; /* a key of `machines`; 0: none is known */
-	u32 is_held; /* it is still sonde, about to become the command */
+	u32 space, execs; /* a key of `spaces`, 0: not known yet; how many execs were seen */
+	u32 machines[KERNEL_VMS]; /* keys of `machines`; 0: none is known */
+	u8 is_held;               /* it is still sonde, about to become the command */
+	u8 has_no_frames;         /* what it makes at run time keeps no frames (YJIT) */
+	u8 zero[2];
 };
 
 struct kernel_machine {
@@ -149,6 +150,14 @@ enum kernel_record_kind {
 	KERNEL_RESUME, /* it runs again: how long it was off its CPU, since its last KERNEL_SWITCH */
 };
 
+/* What one VM says of the thread. */
+struct kernel_vm {
+	u64 thread;      /* 0: it runs none there */
+	u64 generation;  /* see struct walk */
+	u16 count, kind; /* of its frames */
+	u16 end, flags;  /* enum step, enum walk_flags */
+};
+
 struct kernel_head {
 	u64 time_ns;    /* CLOCK_MONOTONIC */
 	u64 runtime_ns; /* the thread's CPU time so far, at most a tick old */
@@ -165,15 +174,9 @@ struct kernel_head {
 	u8 has_rest;      /* it follows these, and its stack is as long as the record allows */
 	u8 has_new; /* a managed function that was not seen before: its name may not live long */
 	u16 kernel_count; /* of `kernel` */
-	/* the managed ones: */
-	u64 vm_thread;  /* 0: it runs none */
-	u64 generation; /* see struct walk */
-	u16 managed_count;
-	u16 managed_end;   /* enum step */
-	u16 managed_flags; /* enum walk_flags */
-	u16 managed_kind;
+	struct kernel_vm vms[KERNEL_VMS];
 	u64 futex;      /* of KERNEL_SWITCH: what it sleeps on; 0: something else */
-	u32 wants_lock; /* of KERNEL_SWITCH: the VM says that it waits for the VM's lock */
+	u32 wants_lock; /* of KERNEL_SWITCH: a bit for each VM that says that it waits for its lock */
 	u32 zero;
 	char comm[16];
 };
@@ -193,5 +196,5 @@ enum kernel_count {
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct kernel_range) == 32, "crosses the kernel boundary");
-_Static_assert(sizeof(struct kernel_head) == 120, "crosses the kernel boundary");
+_Static_assert(sizeof(struct kernel_head) == 144, "crosses the kernel boundary");
 #endif

@@ -51,14 +51,14 @@ static void *put(struct taking *taking, size_t bytes)
 	return at;
 }
 
-static u64 thread_of(const struct watched *process, const struct kernel_sleeper *sleeper,
-		     struct vm_thread *out)
+static u64 thread_of(const struct watched *process, const struct machine *machine,
+		     const struct kernel_sleeper *sleeper, struct vm_thread *out)
 {
-	const struct attached *attached = process->machine.attached;
+	const struct attached *attached = machine->attached;
 	const struct runtime *runtime = attached->runtime;
 	const struct mem *mem = &process->target->mem.mem;
 	u64 where = 0, word = 0;
-	s64 own_word = process->machine.own_word, second = process->machine.second_word;
+	s64 own_word = machine->own_word, second = machine->second_word;
 
 	if (own_word && !mem_peek(mem, sleeper->fsbase + (u64)own_word, &word, 8))
 		return 0;
@@ -76,33 +76,37 @@ static u64 thread_of(const struct watched *process, const struct kernel_sleeper 
 	return 0;
 }
 
-static void put_managed(struct taking *taking, const struct watched *process,
+/* The frames of one of its VMs. */
+static void put_managed(struct taking *taking, const struct watched *process, u32 number,
 			const struct kernel_sleeper *sleeper)
 {
 	struct kernel_head *head = &taking->record->head;
-	const struct attached *attached = process->machine.attached;
+	struct kernel_vm *vm = &head->vms[number];
+	const struct machine *machine = &process->vms[number].machine;
+	const struct attached *attached = machine->attached;
 	const struct mem *mem = &process->target->mem.mem;
 	struct vm_thread thread;
 	struct walk walk = { 0 };
 
-	head->vm_thread = process->machine_number ? thread_of(process, sleeper, &thread) : 0;
-	if (!head->vm_thread)
+	vm->thread = process->vms[number].number ? thread_of(process, machine, sleeper, &thread) :
+						   0;
+	if (!vm->thread)
 		return;
-	head->wants_lock = thread.state == VM_THREAD_WAITING;
-	head->managed_kind = attached->kind;
-	enum step step = attached->runtime->begin(mem, attached->state, head->vm_thread, &walk);
+	head->wants_lock |= (u32)(thread.state == VM_THREAD_WAITING) << number;
+	vm->kind = attached->kind;
+	enum step step = attached->runtime->begin(mem, attached->state, vm->thread, &walk);
 	for (u32 n = 0; step_goes_on(step) && n < KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX; n++) {
 		struct frame frame = { 0 };
 		step = attached->runtime->step(mem, attached->state, &walk, &frame);
-		if (step != STEP_MORE || head->managed_count == KERNEL_MANAGED_MAX)
+		if (step != STEP_MORE || vm->count == KERNEL_MANAGED_MAX)
 			continue;
 		frame.kind = attached->kind;
 		memcpy(put(taking, sizeof frame), &frame, sizeof frame);
-		head->managed_count++;
+		vm->count++;
 	}
-	head->managed_end = (u16)step;
-	head->generation = walk.generation;
-	head->managed_flags = (u16)walk.flags;
+	vm->end = (u16)step;
+	vm->generation = walk.generation;
+	vm->flags = (u16)walk.flags;
 }
 
 /* Here the whole stack can be read. */
@@ -148,7 +152,8 @@ static void take(void *arg, const struct kernel_sleeper *sleeper)
 	memcpy(head->comm, thread->comm, sizeof head->comm);
 	taking->size = sizeof *taking->record;
 	put_native(taking, process, sleeper);
-	put_managed(taking, process, sleeper);
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		put_managed(taking, process, i, sleeper);
 	if (!target_thread_time(process->target, sleeper->tid, &time) || time.runs != sleeper->runs)
 		return;
 	run_on_sample(run, taking->record, taking->size);
@@ -161,7 +166,7 @@ void run_take_sleepers(struct run *run)
 
 	taking.record = malloc(sizeof *taking.record +
 			       KERNEL_NATIVE_MAX * sizeof(struct kernel_frame) +
-			       KERNEL_MANAGED_MAX * sizeof(struct frame));
+			       KERNEL_VMS * KERNEL_MANAGED_MAX * sizeof(struct frame));
 	if (taking.record && !kernel_program_sleepers(&run->program, take, &taking, &err))
 		log_debug(1, "%s", err.text);
 	free(taking.record);

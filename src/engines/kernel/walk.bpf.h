@@ -64,7 +64,7 @@ struct {
 	__type(value, struct kernel_machine);
 } machines SEC(".maps");
 
-/* By pid << 32 | tid. */
+/* By machine << 32 | tid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, KERNEL_RIDERS_MAX);
@@ -92,7 +92,10 @@ enum {
 struct drive {
 	struct room *room;
 	const struct kernel_space *space; /* NULL: not known yet */
-	struct kernel_machine *machine;   /* NULL: none */
+	const struct kernel_process *process;
+	/* of the VM that is walked: */
+	struct kernel_machine *machine;
+	struct kernel_vm *vm;
 	const u32 *words;
 	bool found; /* by scan_one() */
 };
@@ -238,9 +241,7 @@ static __always_inline bool step_from_entry(const struct drive *drive, struct un
  * have frames. */
 static __always_inline enum unwind_step jit_step(struct drive *drive)
 {
-	bool is_ruby = drive->machine && drive->machine->kind == FRAME_MANAGED + PLACE_ruby;
-
-	if (!is_ruby)
+	if (!drive->process->has_no_frames)
 		return step_from_entry(drive, &drive->room->walk) ||
 				       step_by_frame(drive, &drive->room->walk) ?
 			       UNWIND_MORE :
@@ -308,15 +309,16 @@ static __always_inline void note_seen(struct drive *drive, u64 id)
 	drive->room->record.head.has_new = true;
 }
 
-static __always_inline void put_mark(struct room *room, enum frame_mark mark)
+static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 {
+	struct room *room = drive->room;
 	u32 used = room->used;
 
 	if (used > WORDS - MANAGED_WORDS)
 		return;
 	struct frame *frame = (struct frame *)&room->words[used];
 	*frame = (struct frame){ .id = mark, .kind = FRAME_MARK };
-	room->record.head.managed_count++;
+	drive->vm->count++;
 	room->used = used + MANAGED_WORDS;
 }
 
@@ -325,34 +327,35 @@ static __always_inline void put_mark(struct room *room, enum frame_mark mark)
 	static long runtime##_one(u64 index, struct drive *drive)                                  \
 	{                                                                                          \
 		struct room *room = drive->room;                                                   \
-		struct kernel_head *head = &room->record.head;                                     \
+		struct kernel_vm *vm = drive->vm;                                                  \
 		struct mem mem = { 0 };                                                            \
 		u32 used = room->used;                                                             \
                                                                                                    \
 		(void)index;                                                                       \
-		if (used > WORDS - MANAGED_WORDS || head->managed_count >= room->managed_most)     \
+		if (used > WORDS - MANAGED_WORDS || vm->count >= room->managed_most)               \
 			return 1;                                                                  \
 		struct frame *frame = (struct frame *)&room->words[used];                          \
 		enum step step = runtime##_step(                                                   \
 			&mem, (const struct runtime##_state *)drive->machine->state,               \
 			&room->managed, frame);                                                    \
-		head->managed_end = step;                                                          \
+		vm->end = step;                                                                    \
 		if (!step_goes_on(step))                                                           \
 			return 1;                                                                  \
 		if (step == STEP_HIDDEN)                                                           \
 			return 0;                                                                  \
 		if (step == STEP_TORN)                                                             \
 			frame->id = MARK_UNREADABLE;                                               \
-		frame->kind = step == STEP_TORN ? FRAME_MARK : head->managed_kind;                 \
+		frame->kind = step == STEP_TORN ? FRAME_MARK : vm->kind;                           \
 		note_seen(drive, frame->id);                                                       \
-		head->managed_count++;                                                             \
+		vm->count++;                                                                       \
 		room->used = used + MANAGED_WORDS;                                                 \
 		return 0;                                                                          \
 	}                                                                                          \
                                                                                                    \
-	static __always_inline void walk_##runtime(struct drive *drive, u64 word)                  \
+	static __always_inline void walk_##runtime(struct drive *drive, u64 word, u32 number)      \
 	{                                                                                          \
 		struct kernel_head *head = &drive->room->record.head;                              \
+		struct kernel_vm *vm = drive->vm;                                                  \
 		const struct runtime##_state *state =                                              \
 			(const struct runtime##_state *)drive->machine->state;                     \
 		struct mem mem = { 0 };                                                            \
@@ -362,53 +365,65 @@ static __always_inline void put_mark(struct room *room, enum frame_mark mark)
 			thread = word;                                                             \
 		else if (!runtime##_thread_of(&mem, state, word, &thread))                         \
 			return;                                                                    \
-		head->vm_thread = thread;                                                          \
+		vm->thread = thread;                                                               \
 		drive->room->managed_most = KERNEL_MANAGED_MAX;                                    \
-		head->managed_end = runtime##_begin(&mem, state, thread, &drive->room->managed);   \
-		if (head->managed_end == STEP_MORE)                                                \
+		vm->end = runtime##_begin(&mem, state, thread, &drive->room->managed);             \
+		if (vm->end == STEP_MORE)                                                          \
 			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \
-		if (head->managed_count == KERNEL_MANAGED_MAX &&                                   \
+		if (vm->count == KERNEL_MANAGED_MAX &&                                             \
 		    runtime##_skip(state, &drive->room->managed, KERNEL_ROOT_MAX)) {               \
-			put_mark(drive->room, MARK_TRUNCATED);                                     \
+			put_mark(drive, MARK_TRUNCATED);                                           \
 			drive->room->managed_most = KERNEL_FRAMES_MAX;                             \
 			bpf_loop(KERNEL_ROOT_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0);    \
 		}                                                                                  \
-		head->generation = drive->room->managed.generation;                                \
-		head->managed_flags = drive->room->managed.flags;                                  \
-		if (head->kind == KERNEL_SWITCH)                                                   \
-			head->wants_lock = runtime##_wants_lock(&mem, state, thread);              \
+		vm->generation = drive->room->managed.generation;                                  \
+		vm->flags = drive->room->managed.flags;                                            \
+		if (head->kind == KERNEL_SWITCH && runtime##_wants_lock(&mem, state, thread))      \
+			head->wants_lock |= 1u << number;                                          \
 	}
 
 WALKER(toy)
 WALKER(ruby)
 WALKER(python)
 
-static __always_inline void walk_managed(struct drive *drive, struct task_struct *task)
+/* The word of the running thread that leads to its thread of the VM; 0: it has none. */
+static __always_inline u64 word_of_vm(const struct drive *drive, u32 machine)
 {
-	struct kernel_head *head = &drive->room->record.head;
-	u64 word = 0, at = task->thread.fsbase + (s64)drive->machine->own_word;
+	u64 thread_pointer = bpf_get_current_task_btf()->thread.fsbase, word = 0;
+	s64 own_word = drive->machine->own_word, second_word = drive->machine->second_word;
 
-	if (!drive->machine->own_word) {
-		u64 key = (u64)head->pid << 32 | head->tid;
+	if (!own_word) {
+		u64 key = (u64)machine << 32 | drive->room->record.head.tid;
 		const u64 *thread = bpf_map_lookup_elem(&riders, &key);
-		word = thread ? *thread : 0;
-	} else if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0) {
-		return;
-	} else if (!word && drive->machine->second_word) {
-		at = task->thread.fsbase + (s64)drive->machine->second_word;
-		bpf_probe_read_user(&word, sizeof word, (const void *)at);
+		return thread ? *thread : 0;
 	}
-	if (!word)
-		return;
-	head->managed_kind = drive->machine->kind;
-	switch (head->managed_kind) {
-#define R(runtime)                            \
-	case FRAME_MANAGED + PLACE_##runtime: \
-		walk_##runtime(drive, word);  \
+	if (bpf_probe_read_user(&word, sizeof word, (const void *)(thread_pointer + own_word)) != 0)
+		return 0;
+	if (!word && second_word)
+		bpf_probe_read_user(&word, sizeof word,
+				    (const void *)(thread_pointer + second_word));
+	return word;
+}
+
+static long walk_vm(u64 index, struct drive *drive)
+{
+	u32 number = index & (KERNEL_VMS - 1), key = drive->process->machines[number];
+	u64 word;
+
+	drive->vm = &drive->room->record.head.vms[number];
+	drive->machine = bpf_map_lookup_elem(&machines, &key);
+	if (!drive->machine || !(word = word_of_vm(drive, key)))
+		return 0;
+	drive->vm->kind = drive->machine->kind;
+	switch (drive->vm->kind) {
+#define R(runtime)                                   \
+	case FRAME_MANAGED + PLACE_##runtime:        \
+		walk_##runtime(drive, word, number); \
 		break;
 #include "runtimes/list.h"
 #undef R
 	}
+	return 0;
 }
 
 /* ---- the rest ------------------------------------------------------------------------------ */

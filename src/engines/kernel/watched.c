@@ -46,14 +46,16 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 	child->execs = parent->execs;
 	child->space_number = parent->space_number;
 	child->maps_ns = parent->maps_ns;
-	child->machine = parent->machine;
-	child->machine_number = parent->machine_number;
+	memcpy(child->vms, parent->vms, sizeof child->vms);
 	child->may_have_one = parent->may_have_one;
+	child->looked_at = parent->looked_at;
 	bool good = attached_copy(&child->attached, &parent->attached) &&
 		    copy_ranges(&child->space, &parent->space) &&
 		    (target_open(&child->own, pid, &err) ||
 		     target_of_fork(&child->own, parent->target, pid, time_ns));
-	child->machine.attached = child->attached.count ? child->attached.at[0] : NULL;
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		child->vms[i].machine.attached = i < child->attached.count ? child->attached.at[i] :
+									     NULL;
 	if (good)
 		return child;
 	watched_free(child);
@@ -74,7 +76,9 @@ void watched_exec(struct watched *process, u64 incarnation)
 {
 	process->incarnation = incarnation;
 	process->execs++;
-	process->space_number = process->machine_number = 0;
+	process->space_number = 0;
+	process->looked_at = 0;
+	memset(process->vms, 0, sizeof process->vms);
 	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->asked_ns = 0;
 	process->may_have_one = false;
 	attached_free(&process->attached);
@@ -126,37 +130,81 @@ bool watched_read_maps(struct watched *process, struct err *err)
 
 static const u64 WAIT_LEAST_NS = 2 * NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
 
-/* A VM that starts is asked more often than one that has not started for long: some tenths of the time late. */
-static u64 wait_of(struct watched *process, u64 now_ns)
+/* A VM that starts is asked more often than one that has not started for long, and one that is there and has no frames yet,
+ * which costs little, more often still: some hundredths of the time late. */
+static u64 wait_of(struct watched *process, bool is_there, u64 now_ns)
 {
 	process->asked_ns = process->asked_ns ? process->asked_ns : now_ns;
-	u64 wait = (now_ns - process->asked_ns) / 4;
+	u64 wait = (now_ns - process->asked_ns) / (is_there ? 16 : 4);
 
 	return wait < WAIT_LEAST_NS ? WAIT_LEAST_NS : wait > WAIT_MOST_NS ? WAIT_MOST_NS : wait;
 }
 
-bool watched_find_machine(struct watched *process, char warning[200])
+bool watched_has_vm(const struct watched *process)
 {
-	u64 now = clock_now_ns();
-	struct attach_report report;
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (process->vms[i].number)
+			return true;
+	return false;
+}
+
+int watched_next_vm(struct watched *process)
+{
 	struct err err = { 0 };
 
-	if (process->machine_number || now < process->ask_ns)
+	for (u32 i = 0; i < KERNEL_VMS && i < process->attached.count; i++) {
+		const struct attached *attached = process->attached.at[i];
+		if (process->vms[i].number)
+			continue;
+		if (machine_find(&process->vms[i].machine, attached, &process->space, &err)) {
+			process->space.has_no_frames |= attached->runtime->jit_has_no_frames;
+			return (int)i;
+		}
+		process->may_have_one = true;
+		log_debug(1, "%s", err.text);
+	}
+	return -1;
+}
+
+static bool has_unnumbered(const struct watched *process)
+{
+	for (u32 i = 0; i < KERNEL_VMS && i < process->attached.count; i++)
+		if (!process->vms[i].number)
+			return true;
+	return false;
+}
+
+/* Other files are mapped to be run when this is another number. */
+static u64 files_mapped(const struct watched *process)
+{
+	u64 sum = 1;
+
+	for (u32 i = 0; i < process->space.ranges.count; i++) {
+		const struct unwind_file *file = process->space.ranges.at[i].file;
+		sum = sum * 31 + (file ? file->number : 0);
+	}
+	return sum;
+}
+
+bool watched_look_for_vms(struct watched *process, char warning[200])
+{
+	u64 now = clock_now_ns(), files = files_mapped(process);
+	struct attach_report report;
+
+	if (now < process->ask_ns ||
+	    (watched_has_vm(process) && !process->may_have_one && files == process->looked_at))
 		return false;
-	process->ask_ns = now + wait_of(process, now);
+	bool is_there = files == process->looked_at && has_unnumbered(process);
+	process->ask_ns = now + wait_of(process, is_there, now);
+	process->looked_at = files;
+	if (is_there)
+		return true;
 	attached_find(&process->attached, process->target, &report);
-	process->may_have_one = report.is_starting || process->attached.count ||
-				report.first.code != ERR_NONE;
+	process->may_have_one = report.is_starting ||
+				(report.first.code != ERR_NONE && !process->attached.count);
 	if (report.warning[0])
 		memcpy(warning, report.warning, sizeof report.warning);
-	if (!process->attached.count)
-		return false;
-	bool found = machine_find(&process->machine, process->attached.at[0], &process->space,
-				  &err);
-	if (!found)
-		log_debug(1, "%s", err.text);
-	process->space.has_no_frames = found && process->attached.at[0]->runtime->jit_has_no_frames;
-	return found;
+	return true;
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * watched.h - a process that the kernel engine samples: where its code lies, and what its threads have used.
  *
- * A forked child begins with what its parent has, so that its samples have names even when it has ended before anybody
+ * A process may run two VMs (a Ruby that has loaded Python).  A forked child begins with what its parent has, so that its samples have names even when it has ended before anybody
  * looked.  An exec starts over. */
 #pragma once
 #include "engines/kernel/code.h"
@@ -18,6 +18,12 @@ struct watched_thread {
 	char comm[16];
 };
 
+/* A VM that it runs: the one that was attached to in the same place of the list. */
+struct watched_vm {
+	struct machine machine;
+	u32 number; /* the kernel's; 0: not found yet */
+};
+
 struct watched {
 	u32 pid;
 	u32 execs;
@@ -29,13 +35,13 @@ struct watched {
 	u64 maps_ns;              /* when the mappings were read; 0: they are to be read */
 	u64 maps_wait_ns;         /* not again before: when that did not help the last time */
 	bool has_ended, was_gone; /* was_gone: when its end may have been missed */
-	/* what it runs; the machine is that of the first */
 	attached_list attached;
-	struct machine machine;
-	u32 machine_number; /* the kernel's; 0: none */
-	bool may_have_one;  /* a VM that has not started, or none of whose threads is known */
+	struct watched_vm vms[KERNEL_VMS];
+	bool may_have_one; /* a VM that has not started, or none of whose threads is known */
 	u64 ask_ns,
 		asked_ns; /* when to look again, and when it was looked the first time; 0: not yet */
+	u64 looked_at;    /* of which files that was */
+	u64 riders_ns;    /* when to ask for threads that have no word of their own again */
 	u32 lives;        /* of threads */
 	VEC(struct watched_thread) threads; /* by tid */
 };
@@ -53,8 +59,11 @@ void watched_exec(struct watched *process, u64 incarnation);
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
 /* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
 bool watched_read_maps(struct watched *process, struct err *err);
-/* Which VM does it run? True: one was found, and is in `machine`. */
-bool watched_find_machine(struct watched *process, char warning[200]);
+/* Which VMs does it run? False: it is not time to look again. */
+bool watched_look_for_vms(struct watched *process, char warning[200]);
+/* The place of one that has no number yet and is far enough; -1: none. */
+int watched_next_vm(struct watched *process);
+bool watched_has_vm(const struct watched *process);
 /* The thread, made when it is new; NULL: out of memory. */
 struct watched_thread *watched_thread(struct watched *process, u32 tid);
 /* Its number is free again. */

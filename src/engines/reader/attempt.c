@@ -83,9 +83,10 @@ static u64 generation_now(const struct sample_source *source)
 		return 0;
 	u64 first = attached_generation(thread->attached, source->mem, thread->thread);
 	const struct attached *second = thread->second.attached;
-	return second ? both_generation(first, attached_generation(second, source->mem,
-								   thread->second.thread)) :
-			first;
+	return second ?
+		       attached_both_generation(first, attached_generation(second, source->mem,
+									   thread->second.thread)) :
+		       first;
 }
 
 /* Of any of its threads: they share it. */

@@ -6,11 +6,6 @@
 
 #include "engines/reader/attempt_parts.h"
 
-u64 both_generation(u64 first, u64 second)
-{
-	return first && second ? first + (second << 32) : 0;
-}
-
 static bool look_at_second(struct attempt *attempt, struct reader_process *process,
 			   struct reader_thread *thread, bool still, struct look_result *result)
 {
@@ -84,7 +79,7 @@ static struct look_result merged(const struct look_result *inner, const struct l
 
 	both.flags |= outer->flags;
 	both.complete = inner->complete && outer->complete;
-	both.generation = both_generation(inner->generation, outer->generation);
+	both.generation = attached_both_generation(inner->generation, outer->generation);
 	both.lock |= outer->lock;
 	both.raises |= outer->raises;
 	both.ran |= outer->ran;

@@ -8,9 +8,6 @@
 #pragma once
 #include "engines/reader/attempt.h"
 
-/* Of two VMs on one thread: changes when one of them does; 0 when one is not known. */
-u64 both_generation(u64 first, u64 second);
-
 /* The stack of both into look.stack; false: there is none to give out. */
 bool both_look(struct attempt *attempt, struct reader_process *process,
 	       struct reader_thread *thread, bool still, struct look_result *result);

@@ -112,9 +112,9 @@ static size_t make_record(struct made_record *made, const u64 *pcs, u32 pc_count
 
 	memset(made, 0, sizeof *made);
 	made->record.head.native_count = pc_count;
-	made->record.head.managed_count = (u16)managed_count;
-	made->record.head.managed_end = STEP_DONE;
-	made->record.head.vm_thread = managed_count ? 1 : 0;
+	made->record.head.vms[0] = (struct kernel_vm){ .count = (u16)managed_count,
+						       .end = STEP_DONE,
+						       .thread = managed_count ? 1 : 0 };
 	made->record.head.end = UNWIND_DONE;
 	for (u32 i = 0; i < pc_count; i++, at += sizeof(struct kernel_frame)) {
 		struct kernel_frame frame = { pcs[i] | (i ? KERNEL_IS_RETURN : 0), 0x7000 + i };
@@ -132,10 +132,11 @@ static struct watched *with_a_machine(struct unwind_files *files)
 
 	assert_non_null(process);
 	process->space.is_filled = true; /* with nothing: addresses stay as they are */
-	process->machine_number = 1;
-	process->machine.loop_count = 2;
-	process->machine.loops[0] = (struct machine_loop){ LOOP_BEGIN, LOOP_END, MACHINE_LOOP };
-	process->machine.loops[1] = (struct machine_loop){ SHELL_BEGIN, SHELL_END, MACHINE_SHELL };
+	process->vms[0].number = 1;
+	process->vms[0].machine =
+		(struct machine){ .loop_count = 2,
+				  .loops = { { LOOP_BEGIN, LOOP_END, MACHINE_LOOP },
+					     { SHELL_BEGIN, SHELL_END, MACHINE_SHELL } } };
 	return process;
 }
 
@@ -189,6 +190,33 @@ static void managed_frames_take_the_place_of_loops_and_shells(void **unused)
 	assert_int_equal(got.sample->flags, 0);
 	check_ids(got, wanted, COUNT_OF(wanted));
 	assert_int_equal(assembled_end(&made.record, size), 0x2ff);
+	watched_free(process);
+}
+
+static void two_vms_have_a_loop_each(void **unused)
+{
+	/* Python's loop <- ffi <- Ruby's loop <- shell <- main */
+	static const u64 pcs[] = { 0x7010, 0x200, 0x5020, 0x6020, 0x300 };
+	static const u64 wanted[] = { 0xc1, 0x1ff, 0xb1, 0xb2, 0x2ff };
+	static const struct frame frames[] = {
+		{ .id = 0xb1, .kind = FRAME_MANAGED },
+		{ .id = 0xb2, .kind = FRAME_MANAGED, .flags = FRAME_ENTRY },
+		{ .id = 0xc1, .kind = FRAME_MANAGED + 1, .flags = FRAME_ENTRY },
+	};
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, COUNT_OF(pcs), frames, 3);
+
+	(void)unused;
+	made.record.head.vms[0].count = 2;
+	made.record.head.vms[1] = (struct kernel_vm){ .count = 1, .end = STEP_DONE, .thread = 1 };
+	process->vms[1].number = 2;
+	process->vms[1].machine = (struct machine){ .loop_count = 1,
+						    .loops = { { 0x7000, 0x7100, MACHINE_LOOP } } };
+	struct assembled got = run_assembly(process, &made, size, false);
+	assert_int_equal(got.sample->leftover, 0);
+	check_ids(got, wanted, COUNT_OF(wanted));
 	watched_free(process);
 }
 
@@ -268,6 +296,7 @@ int main(void)
 		cmocka_unit_test(threads_are_found_by_tid_and_forgotten),
 		cmocka_unit_test(a_fork_has_what_its_parent_has),
 		cmocka_unit_test(managed_frames_take_the_place_of_loops_and_shells),
+		cmocka_unit_test(two_vms_have_a_loop_each),
 		cmocka_unit_test(a_shell_that_is_entered_has_its_frame_already),
 		cmocka_unit_test(what_was_cut_says_so),
 		cmocka_unit_test(an_event_is_the_leaf_or_the_root),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * stitch.c - two lists become one.
  *
- * Native frames are small letters and L for a loop, managed ones capitals, with a * behind one through which a loop was
- * entered, and a . behind what is written in C. Leaf first. */
+ * Native frames are small letters and L for a loop (l for one of the second VM), managed ones capitals, with a * behind one
+ * through which a loop was entered, and a . behind what is written in C. Leaf first. */
 #include "check.h"
 
 #include "sample/stitch.h"
@@ -24,22 +24,29 @@ static u32 frames_of(const char *text, struct frame out[ROOM])
 			out[count - 1].flags |= FRAME_C;
 			continue;
 		}
-		out[count++] = (struct frame){ .id = (u64)*text,
-					       .kind = *text < 'a' && *text != 'L' ? FRAME_MANAGED :
-										     FRAME_NATIVE,
-					       .flags = *text == 'L' ? FRAME_LOOP : 0 };
+		out[count++] = (struct frame){
+			.id = (u64)*text,
+			.kind = *text < 'a' && *text != 'L' ? FRAME_MANAGED : FRAME_NATIVE,
+			.flags = *text == 'L' || *text == 'l' ? FRAME_LOOP : 0,
+			.pos = *text == 'l'
+		};
 	}
 	return count;
 }
 
-static struct stitched join(const char *native, const char *managed, bool is_whole, u32 room,
-			    char text[ROOM + 1])
+static struct stitched join(const char *native, const char *managed, const char *second,
+			    bool is_whole, u32 room, char text[ROOM + 1])
 {
-	struct frame natives[ROOM], manageds[ROOM], out[ROOM];
-	struct stitch in = { .native = natives, .managed = manageds, .is_whole = is_whole };
+	struct frame natives[ROOM], manageds[STITCH_VMS][ROOM], out[ROOM];
+	struct stitch in = { .native = natives,
+			     .native_count = frames_of(native, natives),
+			     .is_whole = is_whole };
 
-	in.native_count = frames_of(native, natives);
-	in.managed_count = frames_of(managed, manageds);
+	for (u32 i = 0; i < STITCH_VMS; i++)
+		in.vms[i] = (struct stitch_list){ .frames = manageds[i],
+						  .count = frames_of(i ? second : managed,
+								     manageds[i]),
+						  .is_whole = is_whole };
 	struct stitched result = stitch(&in, out, room);
 	for (u32 i = 0; i < result.count; i++)
 		text[i] = (char)out[i].id;
@@ -83,7 +90,7 @@ static void two_lists_become_one(void **state)
 	(void)state;
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		char one[ROOM + 1];
-		struct stitched got = join(rows[i].native, rows[i].managed, !rows[i].is_cut_off,
+		struct stitched got = join(rows[i].native, rows[i].managed, "", !rows[i].is_cut_off,
 					   ROOM, one);
 		assert_string_equal(one, rows[i].one);
 		assert_int_equal(got.leftover, rows[i].leftover);
@@ -92,10 +99,39 @@ static void two_lists_become_one(void **state)
 	}
 }
 
+static void each_loop_has_the_frames_of_its_own_vm(void **state)
+{
+	static const struct {
+		const char *native, *first, *second, *one;
+		u32 leftover, missing;
+	} rows[] = {
+		/* Ruby calls Python, which calls back */
+		{ "aLblcLms", "A*BC*", "XY*", "aAbXYcBCms", 0, 0 },
+		{ "alLms", "A*", "X*", "aXAms", 0, 0 },
+		/* without native frames the first is the inner one */
+		{ "", "AB*", "XY*", "ABXY", 4, 0 },
+		/* what does not go together, of each by itself */
+		{ "aLlms", "A*B*", "X*", "AaBXms", 1, 0 },
+		{ "aLlms", "A*", "", "aAlms", 0, 1 },
+		/* a VM without a loop of its own stands at the leaf */
+		{ "aLms", "X", "A*", "AaXms", 1, 0 },
+	};
+
+	(void)state;
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		char one[ROOM + 1];
+		struct stitched got = join(rows[i].native, rows[i].first, rows[i].second, true,
+					   ROOM, one);
+		assert_string_equal(one, rows[i].one);
+		assert_int_equal(got.leftover, rows[i].leftover);
+		assert_int_equal(got.missing, rows[i].missing);
+	}
+}
+
 static void too_little_room_cuts_the_outermost(void **state)
 {
 	char one[ROOM + 1];
-	struct stitched got = join("aLms", "XYZ*", true, 3, one);
+	struct stitched got = join("aLms", "XYZ*", "", true, 3, one);
 
 	(void)state;
 	assert_string_equal(one, "aXY");
@@ -106,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_lists_become_one),
+		cmocka_unit_test(each_loop_has_the_frames_of_its_own_vm),
 		cmocka_unit_test(too_little_room_cuts_the_outermost),
 	};
 
