@@ -266,6 +266,11 @@ const char *image_name(const struct image *image)
 	return image->name;
 }
 
+int image_fd(const struct image *image)
+{
+	return image->fd;
+}
+
 u64 image_entry(const struct image *image)
 {
 	return image->entry;

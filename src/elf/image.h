@@ -41,6 +41,7 @@ struct image *image_open(int fd, const char *name, struct err *err);
 void image_close(struct image *image);
 
 const char *image_name(const struct image *image);
+int image_fd(const struct image *image);              /* borrowed */
 u16 image_machine(const struct image *image);         /* EM_X86_64, EM_AARCH64 */
 u64 image_entry(const struct image *image);           /* as linked; 0: none */
 bool image_is_relocatable(const struct image *image); /* ET_DYN: has a load bias */

@@ -65,7 +65,7 @@ static void put_names(struct writing *w)
 	begin_table(
 		w, "functions",
 		"where code is written; name, path, language and image are strings, the image is "
-		"the file of native code, flag 4 is a function of the runtime written in C, line "
+		"the file of native code, flag 4 is a function of the runtime written in C, flag 32 one that was inlined into its caller, line "
 		"0 is unknown",
 		"name path language first_line flags image");
 	for (u32 i = 0; i < names->functions.count; i++) {

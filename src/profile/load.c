@@ -55,6 +55,7 @@ static bool read_recording(struct in *in, struct profile *profile,
 
 	result->has_times = true;
 	bool read = recording_read(in, profile, add_sample, &loading, &state, err);
+	profile_take_apart(profile);
 	recording_describe(&state, result->missing, sizeof result->missing);
 	return read;
 }

@@ -65,6 +65,7 @@ void profile_free(struct profile *profile)
 	vec_free(&profile->threads);
 	vec_free(&profile->entries);
 	vec_free(&profile->mappings);
+	vec_free(&profile->parts);
 	vec_free(&profile->sources);
 	timeline_free(&profile->timeline);
 	table_free(&profile->process_table);

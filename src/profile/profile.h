@@ -50,6 +50,12 @@ struct profile_mapping {
 	u32 build_id; /* string, hex; 0: none */
 };
 
+/* A location of machine code is several, since functions were inlined there: a row each, of one location one behind the
+ * other, the outermost first. One row: it is known better. */
+struct profile_part {
+	u32 location, part;
+};
+
 /* A file of source, as it was when it was recorded. */
 struct profile_source {
 	u32 path, text; /* strings */
@@ -61,6 +67,7 @@ struct profile {
 	VEC(struct profile_thread) threads;
 	VEC(struct profile_entry) entries;
 	VEC(struct profile_mapping) mappings;
+	VEC(struct profile_part) parts;     /* until profile_take_apart() */
 	VEC(struct profile_source) sources; /* each path once; only with --with-source */
 	struct table process_table, thread_table, entry_table;
 	struct timeline timeline; /* of the entries; empty unless cells_most is set */
@@ -90,6 +97,8 @@ void profile_add_more(struct profile *profile, u32 entry, u64 more);
 u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */
 bool profile_share(struct profile *profile, u32 thread, u64 weight);
+/* Stacks and entries come to have the parts of their locations, which are none then. No samples can be added behind it. */
+void profile_take_apart(struct profile *profile);
 /* The text of the file at `path` (a string); 0: it was not recorded. */
 u32 profile_source(const struct profile *profile, u32 path);
 u64 profile_total_count(const struct profile *profile);

@@ -42,7 +42,7 @@ struct recorder {
 	VEC(struct recorded_leaf) leaves;
 	VEC(u32) leaf_of; /* by stack: its leaf + 1, or 0 */
 	/* rows that the file has */
-	u32 strings, functions, locations, stacks, mappings, sources, leaves_written;
+	u32 strings, functions, locations, stacks, mappings, sources, parts, leaves_written;
 	struct written_names processes, threads;
 	VEC(u64) quality;
 	u64 info;                  /* hash of what it says of itself */
@@ -263,6 +263,7 @@ static void put_names(struct recorder *recorder)
 	PUT_NEW(recorder, SECTION_LOCATIONS, &names->locations, &recorder->locations);
 	PUT_NEW(recorder, SECTION_STACKS, &names->stacks, &recorder->stacks);
 	PUT_NEW(recorder, SECTION_LEAVES, &recorder->leaves, &recorder->leaves_written);
+	PUT_NEW(recorder, SECTION_PARTS, &recorder->profile->parts, &recorder->parts);
 	PUT_NEW(recorder, SECTION_SOURCES, &recorder->profile->sources, &recorder->sources);
 }
 

@@ -250,6 +250,23 @@ static bool get_mappings(struct reading *reading, struct section *section)
 	return true;
 }
 
+static bool get_parts(struct reading *reading, struct section *section)
+{
+	struct profile_part *rows = section->rows;
+
+	for (u32 i = 0; i < section->count; i++) {
+		struct profile_part row = { mapped(&reading->locations, rows[i].location),
+					    mapped(&reading->locations, rows[i].part) };
+		if (!row.location || !row.part)
+			continue;
+		if (!vec_push(&reading->profile->parts, row)) {
+			reading->no_memory = true;
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool get_sources(struct reading *reading, struct section *section)
 {
 	struct profile_source *rows = section->rows;
@@ -378,7 +395,7 @@ static get_fn *const getters[SECTION_COUNT] = {
 	[SECTION_LOCATIONS] = get_locations, [SECTION_STACKS] = get_stacks,
 	[SECTION_PROCESSES] = get_processes, [SECTION_THREADS] = get_threads,
 	[SECTION_MAPPINGS] = get_mappings,   [SECTION_SOURCES] = get_sources,
-	[SECTION_LEAVES] = get_leaves,
+	[SECTION_LEAVES] = get_leaves,       [SECTION_PARTS] = get_parts,
 };
 
 /* Samples and shares of a chunk belong together: a share is of the samples before it. */

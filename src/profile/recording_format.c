@@ -40,6 +40,8 @@ const struct recording_table recording_tables[SECTION_COUNT] = {
 				 PLAIN(profile_mapping, path), PLAIN(profile_mapping, build_id) } },
 	[SECTION_SOURCES] = { TABLE(SECTION_SOURCES, profile_source, 2),
 			      { DELTA(profile_source, path), DELTA(profile_source, text) } },
+	[SECTION_PARTS] = { TABLE(SECTION_PARTS, profile_part, 2),
+			    { DELTA(profile_part, location), DELTA(profile_part, part) } },
 	[SECTION_LEAVES] = { TABLE(SECTION_LEAVES, recorded_leaf, 1),
 			     { DELTA(recorded_leaf, stack) } },
 	[SECTION_SAMPLES] = { TABLE(SECTION_SAMPLES, recorded_sample, 7),

@@ -38,6 +38,9 @@ enum frame_flags {
 	FRAME_C = 1 << 2,     /* managed: a function written in C, known to the runtime by name */
 	FRAME_LEAF = 1 << 3,  /* managed: the innermost; its pos may be a little old */
 	FRAME_TASK = 1 << 4,  /* managed: no code, but the task that runs what is inside of it */
+	FRAME_INLINED =
+		1
+		<< 5, /* native: its code was put into its caller's; names have it, samples do not */
 };
 
 struct frame {

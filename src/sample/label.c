@@ -24,7 +24,7 @@ static void add_label(struct str *out, const struct names *names, u32 number, u3
 	else
 		str_add_text(out, "(unnamed)");
 	if (!strcmp(language, "native") || !strcmp(language, "kernel")) {
-		str_addf(out, " [%s]", language);
+		str_addf(out, " [%s]", function->flags & FRAME_INLINED ? "inlined" : language);
 	} else if (function->path && !(function->flags & FRAME_C)) {
 		str_add_text(out, " (");
 		label_string(out, names, function->path, separator);

@@ -4,6 +4,7 @@
  *	label (path:line)    code of a runtime; without ":line" where the line is unknown
  *	label                a function of a runtime that is written in C
  *	symbol [native]      machine code
+ *	symbol [inlined]     the same, in that of its caller
  *	symbol [kernel]
  *	[moving] ...         marks, see marks.c
  *

@@ -24,7 +24,7 @@ struct name_function {
 	u32 name, path; /* strings; path 0 is unknown */
 	u32 language;   /* string: "ruby", "native", "kernel", "" for marks */
 	u32 first_line; /* 0 is unknown */
-	u32 flags;      /* enum frame_flags: FRAME_C, FRAME_TASK */
+	u32 flags;      /* enum frame_flags: FRAME_C, FRAME_TASK, FRAME_INLINED */
 	u32 image;      /* string: the file of native code, 0 otherwise */
 };
 

@@ -96,6 +96,11 @@ void naming_prepare_natives(struct naming *naming)
 	natives_prepare(&naming->natives);
 }
 
+void naming_find_parts(struct naming *naming, struct profile *profile)
+{
+	natives_find_parts(&naming->natives, profile);
+}
+
 u64 naming_unnamed(const struct naming *naming)
 {
 	return naming->unnamed;

@@ -20,6 +20,7 @@
 #include "sample/names.h"
 
 struct naming; /* opaque */
+struct profile;
 
 /* What a location is: a function (its first line), a line of it, or a part of a line, where the language says
  * which. */
@@ -32,5 +33,7 @@ void naming_prepare_natives(struct naming *naming);
 /* The stack of a sample's frames (a number of `names`); 0 when it has none. */
 u32 naming_stack(struct naming *naming, const struct sample *sample,
 		 const struct sample_source *source);
+/* All samples are named: what more there is to know of native frames becomes parts of the profile (natives.h). */
+void naming_find_parts(struct naming *naming, struct profile *profile);
 /* Frames given as unnamed so far. */
 u64 naming_unnamed(const struct naming *naming);

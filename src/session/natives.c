@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "elf/image.h"
+#include "symbols/debug_info.h"
 #include "symbols/symbols.h"
 #include "target/target.h"
 
@@ -28,6 +29,7 @@ void natives_free(struct natives *natives)
 	for (u32 i = 0; i < natives->jits.count; i++)
 		symbols_free(natives->jits.at[i].symbols);
 	vec_free(&natives->jits);
+	vec_free(&natives->places);
 	symbols_free(natives->kernel);
 }
 
@@ -120,12 +122,20 @@ void natives_prepare(struct natives *natives)
 	natives->kernel = symbols_of_kernel(NULL);
 }
 
+/* For natives_find_parts(). */
+static void note_place(struct natives *natives, u32 location, u32 file, u64 address)
+{
+	if (vec_reach(&natives->places, location))
+		natives->places.at[location] = (struct native_place){ file, address };
+}
+
 u32 natives_location(struct natives *natives, const struct frame *frame,
 		     const struct sample_source *source, bool by_function)
 {
 	struct names *names = natives->names;
 	struct name_function function = { 0 };
 	struct name_location location = { 0 };
+	bool has_address = false;
 	u32 unknown = names_text(names, "[unknown]");
 	u64 left;
 
@@ -140,9 +150,68 @@ u32 natives_location(struct natives *natives, const struct frame *frame,
 				frame->owner ? unknown :
 					       jit_name(natives, source, frame->id, unknown);
 		function.image = file ? file->path : 0;
-		if (file && !by_function)
-			image_offset_of_address(file->image, frame->id, &location.address, &left);
+		has_address = file && !by_function &&
+			      image_offset_of_address(file->image, frame->id, &location.address,
+						      &left);
 	}
 	location.function = names_function(names, &function);
+	u32 number = names_location(names, &location);
+	if (has_address)
+		note_place(natives, number, (u32)frame->owner, frame->id);
+	return number;
+}
+
+/* ---- what debugging information knows ------------------------------------------------------ */
+
+/* One function of those that an address is in. The one that is called has the name that it has. */
+static u32 part_location(struct natives *natives, u32 of, const struct debug_place *place)
+{
+	struct names *names = natives->names;
+	struct name_location location = names->locations.at[of];
+	struct name_function function = names->functions.at[location.function];
+	const struct native_file *file = &natives->files.at[natives->places.at[of].file];
+	bool is_named = !place->is_inlined && function.name != file->unknown;
+
+	if (!is_named && place->name) {
+		char *plain = symbol_demangle(place->name);
+		function.name = names_text(names, plain ? plain : place->name);
+		free(plain);
+	} else if (!is_named) {
+		function.name = file->unknown;
+	}
+	function.path = place->path ? names_text(names, place->path) : 0;
+	function.first_line = place->first_line;
+	function.flags = place->is_inlined ? FRAME_INLINED : 0;
+	location.function = names_function(names, &function);
+	location.line = place->line;
 	return names_location(names, &location);
+}
+
+static bool add_parts(struct natives *natives, struct profile *profile, u32 location,
+		      struct debug_info *info)
+{
+	struct debug_place places[DEBUG_PLACES_MAX];
+	u32 count = debug_info_find(info, natives->places.at[location].address, places);
+
+	for (u32 i = count; i-- > 0;) {
+		u32 part = part_location(natives, location, &places[i]);
+		if (count == 1 && part == location)
+			break; /* nothing new */
+		if (!vec_push(&profile->parts, (struct profile_part){ location, part }))
+			return false;
+	}
+	return true;
+}
+
+void natives_find_parts(struct natives *natives, struct profile *profile)
+{
+	for (u32 file = 1; file < natives->files.count; file++) {
+		const struct image *image = natives->files.at[file].image;
+		struct debug_info *info = image ? debug_info_open(image) : NULL;
+		for (u32 i = 0; info && i < natives->places.count; i++)
+			if (natives->places.at[i].file == file &&
+			    !add_parts(natives, profile, i, info))
+				profile->bad = true;
+		debug_info_close(info);
+	}
 }

@@ -2,12 +2,13 @@
  * natives.h - native and kernel frames become names.
  *
  * A file's symbols are read when the first frame of it is seen, from the file that the process maps: it may be deleted, or in
- * another root.  The address stays with the name, so that another can find more there.  Code without a file has names where
+ * another root.  What debugging information knows (lines, what was inlined, names of what is stripped) is asked for when all
+ * samples are there.  The address stays with the name, so that another can find more there.  Code without a file has names where
  * its maker writes a perf map, in the process's own root and under its own pid there. */
 #pragma once
 #include "base/vec.h"
 #include "engines/engine.h"
-#include "sample/names.h"
+#include "profile/profile.h"
 
 struct symbols;
 
@@ -15,6 +16,12 @@ struct native_file {
 	struct symbols *symbols; /* NULL: not read, or there are none */
 	const struct image *image;
 	u32 path, unknown; /* strings: the file, and what stands for a function that has no name */
+};
+
+/* Where a location is in its file. */
+struct native_place {
+	u32 file; /* 0: nowhere */
+	u64 address;
 };
 
 /* Code that a process made at run time. */
@@ -27,7 +34,8 @@ struct native_jit {
 
 struct natives {
 	struct names *names;
-	VEC(struct native_file) files; /* by frame.owner */
+	VEC(struct native_file) files;   /* by frame.owner */
+	VEC(struct native_place) places; /* by location */
 	VEC(struct native_jit) jits;
 	struct symbols *kernel; /* NULL: natives_prepare() was not called, or could not */
 };
@@ -36,6 +44,8 @@ void natives_init(struct natives *natives, struct names *names);
 void natives_free(struct natives *natives);
 /* Reads what takes long before there is something to miss: the kernel's names. */
 void natives_prepare(struct natives *natives);
+/* No samples will come: what debugging information says of the locations becomes their parts. */
+void natives_find_parts(struct natives *natives, struct profile *profile);
 /* The location of a frame of kind FRAME_NATIVE or FRAME_KERNEL. `by_function`: without its address. */
 u32 natives_location(struct natives *natives, const struct frame *frame,
 		     const struct sample_source *source, bool by_function);

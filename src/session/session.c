@@ -279,6 +279,11 @@ void session_finish(struct session *session)
 {
 	if (session->engine->finish)
 		session->engine->finish(session->run, on_sample, session);
+	u64 sampled_ns = clock_own_cpu_ns();
+	naming_find_parts(session->naming, &session->profile);
+	session->own_cpu_ns += clock_own_cpu_ns() - sampled_ns; /* it is not what sampling takes */
+	if (!session->recorder)
+		profile_take_apart(&session->profile);
 }
 
 void session_record(struct session *session, struct recorder *recorder)

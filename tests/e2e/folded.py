@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 
     @property
     def is_native(self):
-        return self.path is None and self.label.endswith((" [native]", " [kernel]"))
+        return self.path is None and self.label.endswith((" [native]", " [inlined]", " [kernel]"))
 
     def __str__(self):
         return f"{self.label}:{self.line}" if self.line is not None else self.label
@@ -99,7 +99,7 @@ def split_label(label):
 
 def method(label):
     """The method's bare name: "bar" of "block in Foo::Baz#bar", "read" of "read [native]"."""
-    name = split_label(label)[1].removesuffix(" [native]")
+    name = split_label(label)[1].removesuffix(" [native]").removesuffix(" [inlined]")
     match = re.match(r"\A(?:#<.*?>|[A-Z][\w:]*)[#.](.+)\Z", name, re.S)
     return match[1] if match else name
 

@@ -10,6 +10,7 @@ build   gcc               gcc
 build   libc6-dev
 build   clang             clang
 build   libbpf-dev
+build   libdw-dev
 build   meson             meson
 build   ninja-build       ninja
 build   pkg-config        pkg-config
@@ -22,7 +23,6 @@ build   zlib1g-dev
 demo    ruby              ruby
 test    ruby              ruby3.1
 test    libcmocka-dev
-test    libdw-dev
 test    bpftool
 test    protobuf-compiler protoc
 test    golang-go         go
@@ -38,7 +38,6 @@ matrix  make              make
 matrix  libffi-dev
 lint    clang-format      clang-format
 lint    libcmocka-dev
-lint    libdw-dev
 lint    git               git
 fuzz    clang             clang
 fuzz    libclang-rt-14-dev

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows_symbols.py - what native code is called: lines and inlined functions, wherever debugging information is."""
+import http.server
+import json
+import lzma
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import folded
+from interpreters import TARGETS
+from rows import Figure, Skip, at_least, row
+from target import Target
+
+CHAIN = ["around", "outer", "middle", "innermost"]
+INLINED = 32  # enum frame_flags
+
+
+def call(*words):
+    subprocess.run(list(map(str, words)), check=True, capture_output=True)
+
+
+def built(run, directory):
+    path = directory / "inlined"
+    call(*run.interpreter.argv, "-O2", "-g", "-Wl,--build-id", "-o", path, TARGETS / "native/inlined.c")
+    return path
+
+
+def debug_file(path):
+    out = path.with_suffix(".debug")
+    call("objcopy", "--only-keep-debug", path, out)
+    return out
+
+
+def strip(path):
+    call("strip", "--strip-all", path)
+
+
+@contextmanager
+def inside(path):
+    yield {}
+
+
+@contextmanager
+def beside(path):
+    debug = debug_file(path)
+    strip(path)
+    call("objcopy", f"--add-gnu-debuglink={debug}", path)
+    yield {}
+
+
+@contextmanager
+def minimal(path):
+    """.gnu_debugdata: a compressed table of symbols, and nothing else."""
+    debug = debug_file(path)
+    call("objcopy", "-S", "--remove-section", ".comment", "--keep-symbol=outer", "--keep-symbol=around", debug)
+    packed = path.with_suffix(".xz")
+    packed.write_bytes(lzma.compress(debug.read_bytes(), format=lzma.FORMAT_XZ))
+    debug.unlink()
+    strip(path)
+    call("objcopy", "--add-section", f".gnu_debugdata={packed}", path)
+    yield {}
+
+
+@contextmanager
+def served(path):
+    """By a server of debuginfod, on loopback."""
+    found = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", found)[1]
+    content = debug_file(path).read_bytes()
+    path.with_suffix(".debug").unlink()
+    strip(path)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            known = self.path == f"/buildid/{build_id}/debuginfo"
+            self.send_response(200 if known else 404)
+            self.send_header("Content-Length", str(len(content) if known else 0))
+            self.end_headers()
+            self.wfile.write(content if known else b"")
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, tempfile.TemporaryDirectory() as cache:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield {"DEBUGINFOD_URLS": f"http://127.0.0.1:{server.server_port}", "DEBUGINFOD_CACHE_PATH": cache}
+        server.shutdown()
+
+
+PLACES = {"in the file": inside, "beside it": beside, "from a server": served}
+
+
+def stacks_of(profile):
+    """(root first [(name, line, is inlined)], count) of the json format."""
+    tables = {name: value["rows"] for name, value in profile.items() if isinstance(value, dict) and "rows" in value}
+    strings = profile["strings"]["rows"] if isinstance(profile["strings"], dict) else profile["strings"]
+    for _, stack, count, _ in tables["entries"]:
+        frames = []
+        while stack:
+            stack, location, _ = tables["stacks"][stack]
+            function, line, _ = tables["locations"][location]
+            frames.append((strings[tables["functions"][function][0]], line, bool(tables["functions"][function][4] & INLINED)))
+        yield frames[::-1], count
+
+
+def wrong_line(frames, lines):
+    """The first own function that is not where it can be, called or calling."""
+    own = [frame for frame in frames if frame[0] in lines]
+    if [name for name, _, _ in own] != CHAIN[:len(own)] or len(own) < 2:
+        return "order: " + ";".join(name for name, _, _ in own)
+    for at, (name, line, is_inlined) in enumerate(own):
+        low, high = lines[name]
+        is_leaf = at + 1 == len(own)
+        if is_inlined != (name in ("middle", "innermost")):
+            return f"{name}: inlined {is_inlined}"
+        if not (low <= line <= high) and (not is_leaf or name == "innermost" or abs(line - low) > 3):
+            return f"{name}:{line} is not in {low}-{high}"
+    return None
+
+
+@row("native-lines", "lines and inlined functions of C: in the file, by debuglink, from a debuginfod server", language="native")
+def lines(run):
+    for what, prepare in PLACES.items():
+        with tempfile.TemporaryDirectory() as name:
+            path = built(run, Path(name))
+            out = Path(name) / "out.json"
+            with prepare(path) as environment, Target([str(path)]) as target:
+                known = target.facts["lines"]
+                done = run.sonde.run("record", "-e", "kernel", "-f", "json", "-o", out, "-r", "999", "-d", f"{run.seconds(10, 0.6)}s", "-p", target.pid,
+                                     env={**os.environ, **environment})
+            if done.returncode:
+                raise AssertionError(f"{what}: exit {done.returncode}: {done.stderr[-300:]}")
+            wrong, depths = Counter(), Counter()
+            for frames, count in stacks_of(json.loads(out.read_text())):
+                wrong[wrong_line(frames, known)] += count
+                depths[sum(name in known for name, _, _ in frames)] += count
+        del wrong[None]
+        yield Figure(f"{what}: wrong {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
+        yield at_least(f"{what}: all four, of {depths.total()} samples", 100 * depths[4] / max(depths.total(), 1), 95, " %")
+
+
+@row("native-stripped", "what is stripped is named by .gnu_debugdata", language="native", once=True)
+def stripped(run):
+    with tempfile.TemporaryDirectory() as name:
+        path = built(run, Path(name))
+        with minimal(path), Target([str(path)]) as target:
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(10, 0.6), more=("-e", "kernel"))
+    found = Counter()
+    for stack in recording.stacks:
+        names = [folded.method(frame.label) for frame in stack.frames]
+        found[[name for name in names if name in CHAIN] == ["around", "outer"]] += stack.count
+    yield at_least(f"of {found.total()} samples, in around and outer", 100 * found[True] / max(found.total(), 1), 99, " %")

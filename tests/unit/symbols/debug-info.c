@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * debug-info.c - what is known of this program's own code, which is built with debugging information. */
+#include "check.h"
+
+#include "elf/image.h"
+#include "symbols/debug_info.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define APART __attribute__((noinline))
+#define INSIDE static inline __attribute__((always_inline))
+
+APART static u64 caller(void)
+{
+	return (u64)(uintptr_t)__builtin_return_address(0) - 1;
+}
+
+enum { INNER_LINE = __LINE__ + 3 };
+INSIDE u64 inner(void)
+{
+	return caller() + 0;
+}
+
+enum { OUTER_LINE = __LINE__ + 3 };
+INSIDE u64 outer(void)
+{
+	return inner() + 0;
+}
+
+static volatile u64 kept;
+
+enum { AROUND_LINE = __LINE__ + 3 };
+APART static u64 around(void)
+{
+	kept = outer();
+	return kept;
+}
+
+static void check_place(const struct debug_place *place, const char *name, u32 line,
+			bool is_inlined)
+{
+	assert_string_equal(place->name, name);
+	assert_non_null(place->path);
+	assert_non_null(strstr(place->path, "debug-info.c"));
+	assert_int_equal(place->line, line);
+	assert_int_equal(place->is_inlined, is_inlined);
+}
+
+static void an_address_is_in_what_was_inlined_there(void **state)
+{
+	struct image *image = image_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "self",
+					 NULL);
+	struct debug_place places[DEBUG_PLACES_MAX];
+	Dl_info here;
+
+	(void)state;
+	assert_non_null(image);
+	assert_true(dladdr((void *)(uintptr_t)around, &here));
+	u64 bias = image_is_relocatable(image) ? (u64)(uintptr_t)here.dli_fbase : 0;
+	struct debug_info *info = debug_info_open(image);
+	assert_non_null(info);
+	assert_int_equal(debug_info_find(info, around() - bias, places), 3);
+	check_place(&places[0], "inner", INNER_LINE, true);
+	check_place(&places[1], "outer", OUTER_LINE, true);
+	check_place(&places[2], "around", AROUND_LINE, false);
+	assert_int_equal(debug_info_find(info, 0, places), 0);
+	assert_int_equal(debug_info_find(info, UINT64_MAX, places), 0);
+	debug_info_close(info);
+	image_close(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_is_in_what_was_inlined_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
