@@ -93,7 +93,16 @@ static int open_map_file(const struct target *target, const struct mapping *mapp
 	snprintf(name, sizeof name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
 		 (unsigned long long)mapping->end);
 	AUTO_CLOSE int handle = openat(target->proc_fd, name, O_PATH | O_CLOEXEC);
-	return handle < 0 ? -1 : open_checked(handle, NULL);
+	struct stat st;
+
+	if (handle < 0)
+		return -1;
+	/* another file may have been mapped there since; some file systems have two numbers for one */
+	if (fstat(handle, &st) == 0 && st.st_ino != mapping->inode && !device_may_differ(handle)) {
+		errno = ESTALE;
+		return -1;
+	}
+	return open_checked(handle, NULL);
 }
 
 bool target_is_exe(const struct target *target, const struct mapping *mapping)

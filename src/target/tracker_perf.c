@@ -21,25 +21,13 @@
  * A CPU that comes online later is not listened to. */
 #include "target/tracker_parts.h"
 
-#include "base/clock.h"
+#include "target/perf_ring.h"
 
-#include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum {
-	RING_PAGES = 16,  /* 64 kB: 1,000 records between two polls of one CPU */
-	RECORD_MAX = 256, /* ours are at the most 80 bytes */
-};
-
-struct ring {
-	int fd;
-	struct perf_event_mmap_page *page; /* the first; the data is behind it */
-};
+enum { RING_PAGES = 16 /* 64 kB: 1,000 records between two polls of one CPU */ };
 
 /* A record, cut down to what matters. */
 struct note {
@@ -51,72 +39,35 @@ struct note {
 };
 
 struct perf_source {
-	VEC(struct ring) rings;
+	VEC(struct perf_ring) rings;
 	VEC(struct note) notes;
 	u64 order;
-	u64 page_size;
 };
 
 /* --- rings ------------------------------------------------------------------------------- */
 
-static int open_event(int cpu)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.size = sizeof attr,
-		.sample_type = PERF_SAMPLE_TIME, /* of the trailer that sample_id_all adds */
-		.sample_id_all = 1,
-		.task = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.exclude_kernel = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX, /* nobody polls the descriptor */
-	};
-
-	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static bool open_ring(struct perf_source *source, int cpu, struct err *err)
-{
-	struct ring ring = { .fd = open_event(cpu) };
-
-	if (ring.fd < 0)
-		return errno == ENODEV ? true /* a CPU that is offline */
-					 :
-					 err_sys(err, errno, "perf_event_open on CPU %d", cpu);
-	ring.page = mmap(NULL, (1 + RING_PAGES) * source->page_size, PROT_READ | PROT_WRITE,
-			 MAP_SHARED, ring.fd, 0);
-	if (ring.page == MAP_FAILED) {
-		int why = errno;
-		close(ring.fd);
-		return err_sys(err, why, "the ring of CPU %d", cpu);
-	}
-	if (vec_push(&source->rings, ring))
-		return true;
-	munmap(ring.page, (1 + RING_PAGES) * source->page_size);
-	close(ring.fd);
-	return err_no_memory(err);
-}
-
 struct perf_source *perf_source_open(struct err *err)
 {
 	struct perf_source *source = calloc(1, sizeof *source);
+	struct perf_event_attr attributes = perf_ring_attributes();
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (!source) {
 		err_no_memory(err);
 		return NULL;
 	}
-	source->page_size = (u64)sysconf(_SC_PAGESIZE);
-	for (int cpu = 0; cpu < cpus; cpu++)
-		if (!open_ring(source, cpu, err)) {
-			perf_source_close(source);
-			return NULL;
-		}
+	attributes.task = attributes.comm = attributes.comm_exec = 1;
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		struct perf_ring ring = { 0 };
+		bool opened = perf_ring_open(&ring, &attributes, cpu, RING_PAGES, err);
+		if (opened && vec_push(&source->rings, ring))
+			continue;
+		if (opened)
+			err_no_memory(err);
+		perf_ring_close(&ring);
+		perf_source_close(source);
+		return NULL;
+	}
 	return source;
 }
 
@@ -124,10 +75,8 @@ void perf_source_close(struct perf_source *source)
 {
 	if (!source)
 		return;
-	for (u32 i = 0; i < source->rings.count; i++) {
-		munmap(source->rings.at[i].page, (1 + RING_PAGES) * source->page_size);
-		close(source->rings.at[i].fd);
-	}
+	for (u32 i = 0; i < source->rings.count; i++)
+		perf_ring_close(&source->rings.at[i]);
 	vec_free(&source->rings);
 	vec_free(&source->notes);
 	free(source);
@@ -151,21 +100,19 @@ struct lost_record {
 	u64 id, lost;
 };
 
-/* The trailer of sample_id_all is the time alone. */
-static u64 trailing_time(const u8 *record, u16 size)
-{
-	u64 time;
+/* Whose records they are. */
+struct taking {
+	struct perf_source *source;
+	struct tracker *tracker;
+};
 
-	memcpy(&time, record + size - sizeof time, sizeof time);
-	return time;
-}
-
-static void take_record(struct perf_source *source, struct tracker *tracker, const u8 *record)
+static void take_record(void *arg, const struct perf_event_header *record)
 {
-	struct perf_event_header header;
+	const struct taking *taking = arg;
+	struct perf_source *source = taking->source;
+	struct perf_event_header header = *record;
 	struct note note = { 0 };
 
-	memcpy(&header, record, sizeof header);
 	if ((header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) &&
 	    header.size >= sizeof(struct task_record)) {
 		struct task_record task;
@@ -179,7 +126,7 @@ static void take_record(struct perf_source *source, struct tracker *tracker, con
 		   header.size >= sizeof(struct comm_record) + sizeof(u64)) {
 		struct comm_record comm;
 		memcpy(&comm, record, sizeof comm);
-		note = (struct note){ .time_ns = trailing_time(record, header.size),
+		note = (struct note){ .time_ns = perf_record_time(record),
 				      .type = header.type,
 				      .pid = comm.pid,
 				      .tid = comm.tid,
@@ -187,42 +134,14 @@ static void take_record(struct perf_source *source, struct tracker *tracker, con
 	} else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record)) {
 		struct lost_record lost;
 		memcpy(&lost, record, sizeof lost);
-		tracker->lost += lost.lost;
+		taking->tracker->lost += lost.lost;
 	}
 	/* 0 or -1: of another pid namespace, or of none any more. */
 	if (note.pid == 0 || note.pid > INT32_MAX)
 		return;
 	note.order = source->order++;
 	if (!vec_push(&source->notes, note))
-		tracker->no_memory = true;
-}
-
-static void drain_ring(struct perf_source *source, struct tracker *tracker, struct ring *ring)
-{
-	const u64 size = RING_PAGES * source->page_size;
-	const u8 *data = (const u8 *)ring->page + source->page_size;
-	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	u64 tail = ring->page->data_tail; /* only we write it */
-	_Alignas(8) u8 record[RECORD_MAX];
-
-	if (tail == head)
-		return;
-	while (head - tail >= sizeof(struct perf_event_header)) {
-		/* Records begin at multiples of 8, so a header never wraps. */
-		const struct perf_event_header *header = (const void *)(data + tail % size);
-		u64 length = header->size;
-		u64 until_end = size - tail % size;
-		if (length < sizeof *header || length > head - tail)
-			break; /* not a ring that this kernel writes: drop what is in it */
-		if (length <= sizeof record) {
-			u64 first = length < until_end ? length : until_end;
-			memcpy(record, data + tail % size, first);
-			memcpy(record + first, data, length - first);
-			take_record(source, tracker, record);
-		}
-		tail += length;
-	}
-	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+		taking->tracker->no_memory = true;
 }
 
 /* --- meaning ----------------------------------------------------------------------------- */
@@ -285,10 +204,11 @@ static int compare_notes(const void *left, const void *right)
 
 void perf_source_poll(struct perf_source *source, struct tracker *tracker, u64 until_ns)
 {
+	struct taking taking = { source, tracker };
 	u32 done = 0;
 
 	for (u32 i = 0; i < source->rings.count; i++)
-		drain_ring(source, tracker, &source->rings.at[i]);
+		perf_ring_drain(&source->rings.at[i], take_record, &taking);
 	if (!source->notes.count)
 		return;
 	qsort(source->notes.at, source->notes.count, sizeof source->notes.at[0], compare_notes);
