@@ -62,6 +62,8 @@ bool image_read_symbols(const struct image *image, struct err *err);
 bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *out);
 /* Symbols of both tables, in file order; false past the end. */
 bool image_symbol(const struct image *image, u32 index, struct image_symbol *out);
+/* Where the image's own calls of an exported function lead first: a stub of its linkage table. 0: there is none. */
+u64 image_stub_of(const struct image *image, u64 function);
 /* The bytes at a linked address, as the file has them; false when the file has none there. */
 bool image_bytes(const struct image *image, u64 address, void *out, u32 length);
 /* Linked address of the file's byte `offset`, from the segments; false when none loads it. */

@@ -33,11 +33,12 @@ enum frame_mark {
 };
 
 enum frame_flags {
-	FRAME_ENTRY = 1 << 0, /* managed: a new interpreter loop was entered through this frame */
-	FRAME_LOOP = 1 << 1,  /* native: inside an interpreter loop; stands for managed frames */
-	FRAME_C = 1 << 2,     /* managed: a function written in C, known to the runtime by name */
-	FRAME_LEAF = 1 << 3,  /* managed: the innermost; its pos may be a little old */
-	FRAME_TASK = 1 << 4,  /* managed: no code, but the task that runs what is inside of it */
+	/* managed: a new interpreter loop was entered through this frame; native: a function that enters loops */
+	FRAME_ENTRY = 1 << 0,
+	FRAME_LOOP = 1 << 1, /* native: inside an interpreter loop; stands for managed frames */
+	FRAME_C = 1 << 2,    /* managed: a function written in C, known to the runtime by name */
+	FRAME_LEAF = 1 << 3, /* managed: the innermost; its pos may be a little old */
+	FRAME_TASK = 1 << 4, /* managed: no code, but the task that runs what is inside of it */
 	FRAME_INLINED =
 		1
 		<< 5, /* native: its code was put into its caller's; names have it, samples do not */

@@ -27,7 +27,7 @@
 	X(paused, "for which the thread was stopped")                                  \
 	X(pause_failed, "that should have been taken paused, and were not")            \
 	X(unnamed, "frames whose name could not be read")                              \
-	X(leftover, "managed frames without a native place")                           \
+	X(leftover, "samples with managed frames that found no native place")          \
 	X(unprobed, "idle threads whose idleness was inferred from their stack alone") \
 	X(cpu_unshared_ns, "CPU nanoseconds of threads never seen running")            \
 	X(cpu_estimated_ns,                                                            \

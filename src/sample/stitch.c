@@ -5,7 +5,7 @@
 /* How far the list of one VM is used up. */
 struct used {
 	const struct stitch_list *list;
-	u32 taken;
+	u32 taken, outer_c;
 	u32 idle; /* loops from here on that have no frames yet */
 };
 
@@ -37,13 +37,24 @@ static bool is_entry(const struct stitch_list *list, u32 at)
 	       (list->frames[at + 1].flags & FRAME_C);
 }
 
+/* Of the outermost frames, those that are all functions written in C: no loop runs them (a fiber that begins in one). */
+static u32 count_outer_c(const struct stitch_list *list)
+{
+	u32 count = 0;
+
+	while (count < list->count && (list->frames[list->count - 1 - count].flags & FRAME_C) &&
+	       !(list->frames[list->count - 1 - count].flags & FRAME_ENTRY))
+		count++;
+	return count;
+}
+
 /* The managed frames of one loop. */
 static void put_segment(struct stitching *s, struct used *vm)
 {
 	while (vm->taken < vm->list->count) {
 		u32 at = vm->taken++;
 		put(s, &vm->list->frames[at]);
-		if (is_entry(vm->list, at))
+		if (is_entry(vm->list, at) && vm->taken < vm->list->count - vm->outer_c)
 			return;
 	}
 }
@@ -62,13 +73,29 @@ static u32 count_loops(const struct stitch *in, u32 vm)
 	return count;
 }
 
-static u32 count_segments(const struct stitch_list *list)
+static u32 count_segments(const struct stitch_list *list, u32 outer_c)
 {
-	u32 count = 0;
+	u32 count = 0, end = list->count - outer_c;
 
-	for (u32 i = 0; i < list->count; i++)
-		count += is_entry(list, i) || i + 1 == list->count;
+	for (u32 i = 0; i < end; i++)
+		count += is_entry(list, i) || i + 1 == end;
 	return count;
+}
+
+/* Frames that the function which enters a loop may have called meanwhile. */
+enum { INSIDE_MAX = 3 };
+
+/* Is the leaf in, or called by, a function that is about to enter a loop of this VM? */
+static bool is_at_door(const struct stitch *in, u32 vm)
+{
+	for (u32 i = 0; i <= INSIDE_MAX && i < in->native_count; i++) {
+		const struct frame *frame = &in->native[i];
+		if (frame->flags & FRAME_LOOP)
+			return false;
+		if ((frame->flags & FRAME_ENTRY) && frame->pos == vm)
+			return true;
+	}
+	return false;
 }
 
 /* What does not go together. */
@@ -78,13 +105,15 @@ static void begin_list(struct stitching *s, u32 number)
 	u32 loops = count_loops(s->in, number);
 
 	*vm = (struct used){ .list = &s->in->vms[number] };
-	u32 segments = count_segments(vm->list);
+	vm->outer_c = count_outer_c(vm->list);
+	u32 segments = count_segments(vm->list, vm->outer_c);
 	if (!s->in->is_whole || !vm->list->is_whole)
 		return;
 	vm->idle = loops > segments ? loops - segments : 0;
 	for (; segments > loops; segments--)
 		put_segment(s, vm);
-	s->result.leftover += vm->taken;
+	if (vm->taken != 1 || !is_at_door(s->in, number))
+		s->result.leftover += vm->taken;
 }
 
 /* The frames that it stands for, or itself. */
@@ -101,6 +130,14 @@ static void put_loop(struct stitching *s, const struct frame *frame)
 	}
 }
 
+/* What no loop stands for: functions written in C, or all that is outside of a cut native stack. */
+static void put_rest(struct stitching *s)
+{
+	for (u32 i = 0; i < STITCH_VMS; i++)
+		for (struct used *vm = &s->vms[i]; vm->taken < vm->list->count; vm->taken++)
+			put(s, &vm->list->frames[vm->taken]);
+}
+
 struct stitched stitch(const struct stitch *in, struct frame *out, u32 room)
 {
 	struct stitching s = { .in = in, .out = out, .room = room };
@@ -109,13 +146,14 @@ struct stitched stitch(const struct stitch *in, struct frame *out, u32 room)
 		begin_list(&s, i);
 	for (u32 i = 0; i < in->native_count; i++) {
 		const struct frame *frame = &in->native[i];
-		if ((frame->flags & FRAME_LOOP) && frame->pos < STITCH_VMS)
+		if ((frame->flags & FRAME_LOOP) && frame->pos < STITCH_VMS) {
 			put_loop(&s, frame);
-		else
-			put(&s, frame);
+			continue;
+		}
+		if (in->is_whole && i + 1 == in->native_count)
+			put_rest(&s);
+		put(&s, frame);
 	}
-	for (u32 i = 0; i < STITCH_VMS; i++)
-		for (struct used *vm = &s.vms[i]; vm->taken < vm->list->count; vm->taken++)
-			put(&s, &vm->list->frames[vm->taken]);
+	put_rest(&s);
 	return s.result;
 }

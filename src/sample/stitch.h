@@ -12,7 +12,9 @@
  * They are put together from the root on: what does not go together is at the leaf, where a frame has been pushed and its
  * loop not entered, or a loop entered and its frame not linked.  Nothing is lost then, and it is counted: frames that no
  * loop asked for are `leftover` and stand on top of what pushed them, loops that found none are `missing` and stay native
- * frames.  Where the outer end of either list is not known, they are put together from the leaf on.
+ * frames.  One frame on top of a function that is about to enter a loop (FRAME_ENTRY of a native frame) is where it belongs,
+ * and no leftover.  Outermost functions written in C need no loop: they go with the segment that they called.  Where the
+ * outer end of either list is not known, they are put together from the leaf on.
  *
  * A pure function: no language in it and no engine, so each engine is tested by the same tapes. */
 #pragma once
@@ -28,7 +30,8 @@ struct stitch_list {
 };
 
 struct stitch {
-	const struct frame *native; /* leaf first; of loops, `pos` is a number of `vms` */
+	const struct frame
+		*native; /* leaf first; of loops and their doors, `pos` is a number of `vms` */
 	u32 native_count;
 	bool is_whole; /* as of a list */
 	/* Of two, the first is what the second calls, as far as no native frame tells. */

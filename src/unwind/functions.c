@@ -82,6 +82,11 @@ static bool is_call(const u8 *at)
 	return at[0] == 0xe8;
 }
 
+static bool is_call_or_jump(const u8 *at)
+{
+	return at[0] == 0xe8 || at[0] == 0xe9;
+}
+
 static bool is_jump(const u8 *at)
 {
 	return at[0] == 0xe9 || (at[0] == 0x0f && (at[1] & 0xf0) == 0x80);
@@ -115,6 +120,7 @@ struct found {
 	const struct unwind_function *of;
 	struct unwind_function *out;
 	u32 count, room;
+	u64 stub; /* stands for `of`; 0: nothing does */
 };
 
 static void add_found(struct found *found, const struct unwind_function *function)
@@ -145,10 +151,10 @@ static void take_call(void *arg, u64 at, u64 target)
 	struct found *found = arg;
 	const struct unwind_function *function;
 
-	if (target != found->of->begin)
+	if (target != found->of->begin && (!found->stub || target != found->stub))
 		return;
 	function = unwind_function_at(found->functions, at);
-	if (function)
+	if (function && function->begin != found->of->begin)
 		add_found(found, function);
 }
 
@@ -161,16 +167,36 @@ u32 unwind_function_parts(const struct unwind_functions *functions,
 	return found.count;
 }
 
+/* In all code of the image. */
+static u32 find_callers(struct found *found, bool (*is)(const u8 *))
+{
+	const struct image *image = found->functions->image;
+	struct image_section section;
+
+	for (u32 i = 0; i < image_section_count(image); i++)
+		if (image_section(image, i, &section) && section.type == SHT_PROGBITS &&
+		    (section.flags & SHF_EXECINSTR))
+			each_target(image, section.address, section.address + section.size, is,
+				    take_call, found);
+	return found->count;
+}
+
 u32 unwind_function_callers(const struct unwind_functions *functions,
 			    const struct unwind_function *of, struct unwind_function *out, u32 room)
 {
 	struct found found = { .functions = functions, .of = of, .out = out, .room = room };
-	struct image_section section;
 
-	for (u32 i = 0; i < image_section_count(functions->image); i++)
-		if (image_section(functions->image, i, &section) && section.type == SHT_PROGBITS &&
-		    (section.flags & SHF_EXECINSTR))
-			each_target(functions->image, section.address,
-				    section.address + section.size, is_call, take_call, &found);
-	return found.count;
+	return find_callers(&found, is_call);
+}
+
+u32 unwind_function_doors(const struct unwind_functions *functions,
+			  const struct unwind_function *of, struct unwind_function *out, u32 room)
+{
+	struct found found = { .functions = functions,
+			       .of = of,
+			       .out = out,
+			       .room = room,
+			       .stub = image_stub_of(functions->image, of->begin) };
+
+	return find_callers(&found, is_call_or_jump);
 }

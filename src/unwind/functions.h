@@ -29,6 +29,9 @@ const struct unwind_function *unwind_function_at(const struct unwind_functions *
 /* Those parts to which a function jumps; how many there are, `room` of them in `out`: room + 1 stands for more. */
 u32 unwind_function_parts(const struct unwind_functions *functions,
 			  const struct unwind_function *of, struct unwind_function *out, u32 room);
+/* The same of those that lead to it by a call or, at their end, a jump; by way of the linkage table, too. */
+u32 unwind_function_doors(const struct unwind_functions *functions,
+			  const struct unwind_function *of, struct unwind_function *out, u32 room);
 /* The same of those that call it, directly. */
 u32 unwind_function_callers(const struct unwind_functions *functions,
 			    const struct unwind_function *of, struct unwind_function *out,

@@ -88,7 +88,11 @@ static const struct unwind_file *file_of(struct unwind_space *space, const struc
 
 static bool add_range(struct unwind_space *space, const struct mapping *mapping)
 {
-	struct unwind_range range = { .start = mapping->start, .end = mapping->end };
+	struct unwind_range range = { .start = mapping->start,
+				      .end = mapping->end,
+				      .base = mapping->start - mapping->offset,
+				      .inode = mapping->inode,
+				      .device = mapping->device };
 	bool is_vdso = !strcmp(mapping_path(space->target, mapping), "[vdso]");
 
 	if (mapping->inode || is_vdso)

@@ -28,6 +28,9 @@ void unwind_files_free(struct unwind_files *files);
 /* Runs of addresses that one file's table covers. */
 struct unwind_range {
 	u64 start, end, bias;
+	u64 base; /* where the file's first byte would be */
+	u64 inode;
+	u32 device;
 	const struct unwind_file *file;
 };
 

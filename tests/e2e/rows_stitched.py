@@ -65,6 +65,37 @@ def python(run):
     yield from calls_back(run, "python")
 
 
+def begins(stack):
+    """Is it whole: from the first function of its thread or fiber on? Of a thread that ends there is the kernel's part alone."""
+    user = [frame.label for frame in stack.frames if not frame.label.endswith(" [kernel]")]
+    if not user:
+        return any(frame.label == "do_exit [kernel]" for frame in stack.frames)
+    in_fiber = any(folded.method(frame.label) == "each" for frame in stack.frames) and ("libruby" in user[0] or "fiber" in user[0])
+    return "[truncated]" not in user and (in_fiber or is_whole(stack))
+
+
+def mixed(run, program):
+    with start(run.interpreter, program) as target:
+        recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(60, 1.5), more=KERNEL)
+    whole = sum(stack.count for stack in recording.stacks if begins(stack))
+    samples = recording.samples
+    leftover = recording.quality["leftover"]
+    yield at_least("samples", samples, 300)
+    # some few are a sample or two of a rehearsal
+    yield at_most(f"of {samples} samples, those with frames that found no place", 100 * leftover / samples, 0.1, " %", 0.1 + 300 / samples)
+    yield at_least("from the first function on", 100 * whole / samples, 99.5, " %")
+
+
+@row("leftover-ruby", "a mixed workload: frames of the VM without a place in < 0.1 % of the samples")
+def mixed_ruby(run):
+    yield from mixed(run, "mixed.rb")
+
+
+@row("leftover-python", "a mixed workload: frames of the VM without a place in < 0.1 % of the samples", language="python")
+def mixed_python(run):
+    yield from mixed(run, "mixed.py")
+
+
 @row("kernel-deep", "10,000 Ruby frames: 4,096 from the leaf, a mark, and the outermost 100", language="ruby", once=True)
 def deep(run):
     environment = {"RUBY_THREAD_VM_STACK_SIZE": "33554432"}
@@ -179,9 +210,11 @@ def jit(run):
     if not shutil.which("node"):
         raise Skip("there is no node")
     script = f"{NATIVE}/jit.js"
-    with Target([*NODE, "--perf-basic-prof", script]) as target:
-        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(30, 1.5), threads=True, more=KERNEL)
-        target.finish()
+    with tempfile.TemporaryDirectory() as name:
+        # it writes a log beside the map
+        with Target([*NODE, "--perf-basic-prof", "--no-logfile-per-isolate", f"--logfile={name}/log", script]) as target:
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(30, 1.5), threads=True, more=KERNEL)
+            target.finish()
     Path(f"/tmp/perf-{target.pid}.map").unlink(missing_ok=True)
     names, wrong = Counter(), Counter()
     for stack in recording.stacks:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import folded
 from interpreters import TARGETS
-from rows import Figure, Skip, at_least, row
-from target import Target
+from rows import Figure, at_least, row
+from rows_kernel import KERNEL, is_whole
+from target import Target, start
 
 CHAIN = ["around", "outer", "middle", "innermost"]
 INLINED = 32  # enum frame_flags
@@ -156,3 +157,34 @@ def stripped(run):
         names = [folded.method(frame.label) for frame in stack.frames]
         found[[name for name in names if name in CHAIN] == ["around", "outer"]] += stack.count
     yield at_least(f"of {found.total()} samples, in around and outer", 100 * found[True] / max(found.total(), 1), 99, " %")
+
+
+@row("kernel-churn", "dlclose and dlopen of another library at the same address: 0 wrong neighbours, >= 99.5 % from the first function on",
+     language="native")
+def churn(run):
+    plugs = {"first_plug": 64, "second_plug": 1_024}
+    with tempfile.TemporaryDirectory() as name:
+        words = []
+        for plug, size in plugs.items():
+            path = Path(name) / f"{plug}.so"
+            call(*run.interpreter.argv, "-O2", "-shared", "-fPIC", f"-DNAME={plug}", f"-DBYTES={size}", "-o", path, TARGETS / "native/plug.c")
+            words += [path, plug]
+        with start(run.interpreter, "churn.c", *words) as target:
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
+            said = target.finish()
+    legal = {("main", "turn", plug, "spin")[:depth] for plug in plugs for depth in range(1, 5)}
+    wrong, whole, inside = Counter(), Counter(), Counter()
+    for stack in recording.stacks:
+        names = [folded.method(frame.label) for frame in stack.frames]
+        own = tuple(found for found in names if found in {"main", "turn", "spin", *plugs})
+        whole[is_whole(stack)] += stack.count
+        if "[truncated]" in names:
+            wrong[";".join(own)] += stack.count * (not any(one[-len(own):] == own for one in legal) and bool(own))
+        else:
+            wrong[";".join(own)] += stack.count * (bool(own) and own not in legal)
+            inside[own[2] if len(own) > 2 else ""] += stack.count
+    yield Figure(f"stacks that cannot be {wrong.most_common(1) if wrong.total() else ''}", wrong.total(), "= 0", not wrong.total())
+    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %")
+    yield at_least("libraries loaded, of these in the other's place", said["in_place"], said["loads"] / 2)
+    for plug in plugs:
+        yield at_least(f"samples in {plug}", inside[plug], recording.samples / 4)

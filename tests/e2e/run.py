@@ -24,7 +24,7 @@ from sonde import Sonde
 
 TREE = Path(__file__).resolve().parents[2]
 MODULES = ("rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
-           "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks", "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_trace", "rows_offcpu", "rows_stitched")
+           "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks", "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched")
 WIDTHS = (16, 9, 34, 26)
 USUAL = ("3.1", "py3.11", "gcc")  # the host's own
 

@@ -40,10 +40,10 @@ void assembly_free(struct assembly *assembly)
 /* Is what the next frame calls this VM's loop, or its shell? */
 static bool is_in_loop(const struct assembly *assembly, u32 vm)
 {
-	u32 count = assembly->native_count;
-	const struct frame *last = &assembly->native[count - 1];
-
-	return count && (last->flags & FRAME_LOOP) && last->pos == vm;
+	if (!assembly->native_count)
+		return false;
+	const struct frame *last = &assembly->native[assembly->native_count - 1];
+	return (last->flags & FRAME_LOOP) && last->pos == vm;
 }
 
 /* Marks it if it is in a VM's loop; false: it is the shell of what was a frame already. */
@@ -57,7 +57,7 @@ static bool mark_loop(const struct assembly *assembly, const struct watched *pro
 		if (part == MACHINE_SHELL && is_in_loop(assembly, i))
 			return false;
 		if (part) {
-			frame->flags = FRAME_LOOP;
+			frame->flags = part == MACHINE_DOOR ? FRAME_ENTRY : FRAME_LOOP;
 			frame->pos = i;
 		}
 	}
@@ -178,6 +178,26 @@ u64 assembled_end(const struct kernel_record *record, size_t size)
 	return (last->pc & ~KERNEL_IS_RETURN) - !!(last->pc & KERNEL_IS_RETURN);
 }
 
+/* The record's native frames, and those behind them. How the walk ended. */
+static enum unwind_step take_native(struct assembly *assembly, struct watched *process,
+				    const struct kernel_record *record, const struct parts *parts,
+				    size_t size)
+{
+	const struct kernel_head *head = &record->head;
+	const struct kernel_frame *native = part(record, parts->native);
+
+	for (u32 i = 0; i < head->native_count; i++) {
+		u64 pc = native[i].pc & ~KERNEL_IS_RETURN;
+		bool is_return = native[i].pc & KERNEL_IS_RETURN;
+		add_native(assembly, process, pc, is_return, native[i].sp);
+		if (watched_was_replaced(process, pc - is_return, head->time_ns))
+			return UNWIND_NO_RULE; /* its caller was found by another's table */
+	}
+	if (head->has_rest && size - parts->rest > offsetof(struct kernel_rest, stack))
+		return walk_on(assembly, process, part(record, parts->rest), size - parts->rest);
+	return (enum unwind_step)head->end;
+}
+
 static void put_frame(struct sample *out, struct frame frame)
 {
 	if (out->depth < ASSEMBLED_MAX)
@@ -211,7 +231,7 @@ static void put_stitched(struct assembly *assembly, const struct watched *proces
 								.is_whole = managed->is_whole };
 	}
 	for (u32 i = 0; i < assembly->native_count; i++)
-		assembly->native[i].pos ^= assembly->native[i].flags & FRAME_LOOP ? swap : 0;
+		assembly->native[i].pos ^= assembly->native[i].flags ? swap : 0;
 	struct stitched stitched = stitch(&stitch_in, out->frames + out->depth,
 					  ASSEMBLED_MAX - out->depth);
 
@@ -224,7 +244,6 @@ void assemble(struct assembly *assembly, struct watched *process,
 	      struct sample *out)
 {
 	const struct kernel_head *head = &record->head;
-	enum unwind_step end = (enum unwind_step)head->end;
 	u64 generations[KERNEL_VMS];
 	struct parts parts;
 	bool has_parts = find_parts(head, size, &parts), is_whole = has_parts;
@@ -243,17 +262,8 @@ void assemble(struct assembly *assembly, struct watched *process,
 			     has_parts ? part(record, parts.managed[i]) : NULL);
 		is_whole &= assembly->vms[i].is_whole && !assembly->vms[i].has_gap;
 	}
-	if (has_parts) {
-		const struct kernel_frame *native = part(record, parts.native);
-		for (u32 i = 0; i < head->native_count; i++)
-			add_native(assembly, process, native[i].pc & ~KERNEL_IS_RETURN,
-				   native[i].pc & KERNEL_IS_RETURN, native[i].sp);
-		if (head->has_rest && size - parts.rest > offsetof(struct kernel_rest, stack))
-			end = walk_on(assembly, process, part(record, parts.rest),
-				      size - parts.rest);
-	} else {
-		end = UNWIND_NO_MEMORY;
-	}
+	enum unwind_step end = has_parts ? take_native(assembly, process, record, &parts, size) :
+					   UNWIND_NO_MEMORY;
 	put_stitched(assembly, process, end == UNWIND_DONE && head->native_count, out);
 	if (!out->depth && end == UNWIND_DONE &&
 	    !head->event) /* of native frames alone, which nobody wants */

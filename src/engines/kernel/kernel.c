@@ -74,6 +74,7 @@ static void on_record(void *arg, const struct kernel_record *record, size_t size
 {
 	struct run *run = arg;
 
+	run_take_mappings(run, record->head.time_ns);
 	switch ((enum kernel_record_kind)record->head.kind) {
 	case KERNEL_SAMPLE:
 	case KERNEL_SWITCH:
@@ -200,9 +201,10 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		run_take_sleepers(run);
 	run->saw_sleepers = true;
 	for (;;) {
-		kernel_program_consume(&run->program);
-		drop_ended(run);
 		u64 now = clock_now_ns();
+		kernel_program_consume(&run->program);
+		run_take_mappings(run, now);
+		drop_ended(run);
 		find_missed_ends(run, now);
 		bool has_ended = !run->processes.count && !run->options.all;
 		if (has_ended || engine_interrupted() || now >= until_ns) {
@@ -212,7 +214,8 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		}
 		redraw(run, now);
 		u64 next = run->redraw_ns < now + POLL_NS ? run->redraw_ns : now + POLL_NS;
-		kernel_program_wait(&run->program, next < until_ns ? next : until_ns);
+		kernel_program_wait(&run->program, run->mappings.wait_fd,
+				    next < until_ns ? next : until_ns);
 	}
 }
 
@@ -240,11 +243,13 @@ static void kernel_quality(const struct run *run, struct quality *out)
 static void kernel_close(struct run *run)
 {
 	kernel_program_close(&run->program);
+	kernel_mappings_close(&run->mappings);
 	kernel_code_fini(&run->code);
 	for (u32 i = 0; i < run->processes.count; i++)
 		watched_free(run->processes.at[i]);
 	vec_free(&run->processes);
 	unwind_files_free(&run->files);
+	vec_free(&run->machines);
 	assembly_free(run->assembly);
 	free(run->sample);
 	free(run);
@@ -306,11 +311,8 @@ static struct watched *first_process(struct run *run, struct target *target, str
 		err_no_memory(err);
 		return NULL;
 	}
-	process->maps_ns = clock_now_ns(); /* the target was opened with them */
-	if (unwind_space_fill(&process->space))
-		return process;
-	err_no_memory(err);
-	return NULL;
+	process->maps_ns = clock_now_ns(); /* it is open; what it mapped then may be old */
+	return watched_read_maps(process, err) ? process : NULL;
 }
 
 static bool start(struct run *run, struct target *target, struct err *err)
@@ -318,7 +320,10 @@ static bool start(struct run *run, struct target *target, struct err *err)
 	struct kernel_program *program = &run->program;
 	enum engine_mode mode = run->options.mode;
 	struct watched *process = NULL;
+	struct err no_news = { 0 };
 
+	if (!kernel_mappings_open(&run->mappings, &no_news))
+		log_debug(1, "mappings: %s", no_news.text);
 	if (target && !(process = first_process(run, target, err)))
 		return false;
 	struct kernel_program_options options = {

@@ -26,6 +26,7 @@ enum {
 	FRAMES_ASKED = 256,
 	PARTS_MAX = 2,
 	SHELLS_MAX = 2,
+	DOORS_MAX = 12,
 };
 
 _Static_assert((int)KERNEL_STATE_MAX == (int)RUNTIME_STATE_MAX, "a state is copied whole");
@@ -142,25 +143,67 @@ static void add_whole(struct machine *machine, const struct unwind_functions *fu
 		add_part(machine, &parts[i], bias, part);
 }
 
-/* Who has many callers has no shell: it is one itself, or does its own work first. */
-static void add_loop(struct machine *machine, struct unwind_space *space, u64 address)
+static void add_doors(struct machine *machine, const struct unwind_functions *functions,
+		      const struct unwind_function *function, u64 bias)
 {
-	const struct unwind_range *range = unwind_space_at(space, address);
+	struct unwind_function doors[DOORS_MAX];
+	u32 count = unwind_function_doors(functions, function, doors, DOORS_MAX);
+
+	for (u32 i = 0; i < count && i < DOORS_MAX; i++)
+		add_part(machine, &doors[i], bias, MACHINE_DOOR);
+}
+
+/* Who has many callers has no shell: it is one itself, or does its own work first. */
+static void search(struct machine *machine, const struct unwind_range *range, u64 address)
+{
 	struct unwind_functions functions = { 0 };
 	struct unwind_function shells[SHELLS_MAX];
 
-	if (!range || !range->file || !unwind_functions_read(&functions, range->file->image)) {
-		unwind_functions_free(&functions);
-		return;
-	}
-	const struct unwind_function *loop = unwind_function_at(&functions, address - range->bias);
+	const struct unwind_function *loop = unwind_functions_read(&functions, range->file->image) ?
+						     unwind_function_at(&functions,
+									address - range->bias) :
+						     NULL;
 	if (loop) {
 		add_whole(machine, &functions, loop, range->bias, MACHINE_LOOP);
 		u32 count = unwind_function_callers(&functions, loop, shells, SHELLS_MAX);
-		for (u32 i = 0; count <= SHELLS_MAX && i < count; i++)
+		bool has_shells = count && count <= SHELLS_MAX;
+		for (u32 i = 0; has_shells && i < count; i++)
 			add_whole(machine, &functions, &shells[i], range->bias, MACHINE_SHELL);
+		for (u32 i = 0; has_shells && i < count; i++)
+			add_doors(machine, &functions, &shells[i], range->bias);
+		if (!has_shells)
+			add_doors(machine, &functions, loop, range->bias);
 	}
 	unwind_functions_free(&functions);
+}
+
+static void move(struct machine_loop *to, const struct machine_loop *from, u32 count, u64 by)
+{
+	for (u32 i = 0; i < count; i++)
+		to[i] = (struct machine_loop){ from[i].begin + by, from[i].end + by, from[i].part };
+}
+
+static void add_loop(struct machine *machine, struct unwind_space *space, machine_cache *cache,
+		     u64 address)
+{
+	const struct unwind_range *range = unwind_space_at(space, address);
+
+	if (!range || !range->file)
+		return;
+	for (u32 i = 0; i < cache->count; i++) {
+		const struct machine_known *known = &cache->at[i];
+		if (known->file != range->file->number || known->address != address - range->bias)
+			continue;
+		machine->loop_count = known->loop_count;
+		move(machine->loops, known->loops, known->loop_count, range->bias);
+		return;
+	}
+	search(machine, range, address);
+	struct machine_known known = { .file = range->file->number,
+				       .address = address - range->bias,
+				       .loop_count = machine->loop_count };
+	move(known.loops, machine->loops, machine->loop_count, 0 - range->bias);
+	vec_push(cache, known);
 }
 
 /* By way of a frame of any thread. */
@@ -210,7 +253,7 @@ enum machine_part machine_part_at(const struct machine *machine, u64 place)
 /* ---- both ---------------------------------------------------------------------------------- */
 
 bool machine_find(struct machine *machine, const struct attached *attached,
-		  struct unwind_space *space, struct err *err)
+		  struct unwind_space *space, machine_cache *cache, struct err *err)
 {
 	const struct mem *mem = &space->target->mem.mem;
 	const struct runtime *runtime = attached->runtime;
@@ -221,7 +264,7 @@ bool machine_find(struct machine *machine, const struct attached *attached,
 	u64 loop = runtime->loop_of ? loop_by_frame(attached, mem) :
 				      loop_by_symbol(attached, space);
 	if (loop)
-		add_loop(machine, space, loop);
+		add_loop(machine, space, cache, loop);
 	bool has_none = !runtime->loop_of && !runtime->loop_symbols;
 	return machine->loop_count || has_none ||
 	       err_set(err, ERR_NOT_READY, "process %u: which function runs %s was not found",

@@ -10,15 +10,21 @@
 #include "runtimes/attached.h"
 #include "unwind/space.h"
 
-enum { MACHINE_LOOPS_MAX = 8 };
+enum { MACHINE_LOOPS_MAX = 24 };
 
-enum machine_part { MACHINE_NONE, MACHINE_LOOP, MACHINE_SHELL };
+enum machine_part {
+	MACHINE_NONE,
+	MACHINE_LOOP,
+	MACHINE_SHELL,
+	MACHINE_DOOR, /* calls one of these: it pushes a frame for which there is no loop yet */
+};
 
 struct machine_loop {
 	u64 begin, end;
 	enum machine_part part;
 };
 
+/* A VM of a process. */
 struct machine {
 	const struct attached *attached;
 	s32 own_word; /* from the thread pointer; 0: there is none, and machine_riders() has to tell */
@@ -27,6 +33,15 @@ struct machine {
 	struct machine_loop loops[MACHINE_LOOPS_MAX];
 };
 
+/* Loops as linked, by the address in one that led to them: images are searched once, however many processes run them. */
+struct machine_known {
+	u32 file; /* number */
+	u64 address;
+	u32 loop_count;
+	struct machine_loop loops[MACHINE_LOOPS_MAX];
+};
+typedef VEC(struct machine_known) machine_cache;
+
 /* Calls for each thread of the VM that is on a native thread; `tid` as this side sees it. */
 typedef void machine_rider_fn(void *arg, u32 tid, u64 thread);
 void machine_riders(const struct machine *machine, const struct target *target,
@@ -34,6 +49,6 @@ void machine_riders(const struct machine *machine, const struct target *target,
 
 /* False: the VM is not far enough yet, and err says so. */
 bool machine_find(struct machine *machine, const struct attached *attached,
-		  struct unwind_space *space, struct err *err);
+		  struct unwind_space *space, machine_cache *cache, struct err *err);
 enum machine_part machine_part_at(const struct machine *machine, u64 place);
 void machine_tell(const struct machine *machine, struct kernel_machine *out);

@@ -142,7 +142,7 @@ static bool tell_vms(struct run *run, struct watched *process, struct err *err)
 
 	if (!watched_look_for_vms(process, run->quality.warning))
 		return true;
-	while ((found = watched_next_vm(process)) >= 0) {
+	while ((found = watched_next_vm(process, &run->machines)) >= 0) {
 		struct watched_vm *vm = &process->vms[found];
 		struct kernel_machine told;
 		machine_tell(&vm->machine, &told);
@@ -169,12 +169,29 @@ bool run_tell_space(struct run *run, struct watched *process, struct err *err)
 			"walked by sonde itself",
 			process->pid);
 	process->ask_ns = 0;
-	return tell_process(run, process, err) && tell_vms(run, process, err);
+	if (!tell_process(run, process, err))
+		return false;
+	watched_is_told(process, clock_now_ns());
+	return tell_vms(run, process, err);
 }
 
 bool run_tell(struct run *run, struct watched *process, struct err *err)
 {
 	return watched_read_maps(process, err) && run_tell_space(run, process, err);
+}
+
+void run_take_mappings(struct run *run, u64 until_ns)
+{
+	struct kernel_mapped mapped;
+	struct err err = { 0 };
+
+	while (kernel_mappings_next(&run->mappings, until_ns, &mapped)) {
+		struct watched *process = run_find(run, mapped.pid);
+		if (!process || !watched_replaces(process, &mapped))
+			continue;
+		if (!run_tell(run, process, &err))
+			log_debug(1, "process %u: %s", process->pid, err.text);
+	}
 }
 
 void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,

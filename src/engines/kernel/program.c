@@ -294,17 +294,18 @@ void kernel_program_consume(struct kernel_program *program)
 	ring_buffer__consume(program->ring);
 }
 
-void kernel_program_wait(const struct kernel_program *program, u64 until_ns)
+void kernel_program_wait(const struct kernel_program *program, int other_fd, u64 until_ns)
 {
 	u64 now = clock_now_ns();
-	struct pollfd ring = { .fd = program->ring_fd, .events = POLLIN };
+	struct pollfd fds[] = { { .fd = program->ring_fd, .events = POLLIN },
+				{ .fd = other_fd, .events = POLLIN } };
 	struct timespec wait = { 0 };
 
 	if (now >= until_ns)
 		return;
 	wait.tv_sec = (time_t)((until_ns - now) / NS_PER_S);
 	wait.tv_nsec = (long)((until_ns - now) % NS_PER_S);
-	ppoll(&ring, 1, &wait, NULL);
+	ppoll(fds, COUNT_OF(fds), &wait, NULL);
 }
 
 /* The values of all CPUs, `size` bytes each; NULL: there are none. */

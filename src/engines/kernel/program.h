@@ -71,8 +71,8 @@ bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleepe
 u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns);
 /* Hands out what the ring holds. */
 void kernel_program_consume(struct kernel_program *program);
-/* Until then, or until a record cannot wait. */
-void kernel_program_wait(const struct kernel_program *program, u64 until_ns);
+/* Until then, until a record cannot wait, or until that descriptor can be read (-1: none). */
+void kernel_program_wait(const struct kernel_program *program, int other_fd, u64 until_ns);
 void kernel_program_counts(const struct kernel_program *program, u64 out[KERNEL_COUNTS]);
 /* Of each event, all CPUs together. */
 void kernel_program_event_counts(const struct kernel_program *program, struct engine_event *out);

@@ -55,7 +55,7 @@ static __always_inline struct current current_thread(void)
 	return current;
 }
 
-enum { CALL_FUTEX = 202 /* x86-64 */, TASK_IS_KERNEL = 0x00200000 /* PF_KTHREAD */ };
+enum { CALL_FUTEX = 202 /* x86-64 */ };
 
 /* Why it is looked at. */
 struct occasion {
@@ -141,7 +141,7 @@ static __always_inline void walk_all(const struct current *current, struct room 
 				     const u32 *words)
 {
 	struct drive drive = { .room = room, .words = words, .process = current->process };
-	bool has_user = !(current->task->flags & TASK_IS_KERNEL);
+	bool has_user = current->task->mm != NULL;
 	u32 space = current->process->space;
 
 	begin_walk(&room->walk, &room->regs);
@@ -151,7 +151,7 @@ static __always_inline void walk_all(const struct current *current, struct room 
 		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
 	else
 		room->record.head.end = UNWIND_DONE;
-	if (current->process->machines[0] | current->process->machines[1])
+	if (has_user && (current->process->machines[0] | current->process->machines[1]))
 		bpf_loop(KERNEL_VMS, walk_vm, &drive, 0);
 	send_sample(&drive);
 }

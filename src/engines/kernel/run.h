@@ -16,7 +16,9 @@ struct run {
 	struct engine_options options;
 	struct kernel_program program;
 	struct kernel_code code;
+	struct kernel_mappings mappings;
 	struct unwind_files files;
+	machine_cache machines;
 	VEC(struct watched *) processes;
 	u64 incarnations;
 	struct quality quality;
@@ -44,6 +46,8 @@ void run_leave_vms(struct run *run, struct watched *process);
 bool run_tell_space(struct run *run, struct watched *process, struct err *err);
 /* Reads that first. */
 bool run_tell(struct run *run, struct watched *process, struct err *err);
+/* With what was mapped up to that time in place of other code. */
+void run_take_mappings(struct run *run, u64 until_ns);
 /* With what the record shows that it has and the kernel was not told of: code, a VM, a thread of it. */
 void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,
 		  size_t size);

@@ -145,7 +145,7 @@ static bool is_wanted(const struct run *run, const struct watched_thread *thread
 static void count_sample(struct run *run, const struct sample *sample)
 {
 	run->quality.samples++;
-	run->quality.leftover += sample->leftover;
+	run->quality.leftover += sample->leftover != 0;
 	run->quality.truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
 	run->quality.complete += !(sample->flags & ~(u32)SAMPLE_UNPAID);
 }

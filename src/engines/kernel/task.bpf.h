@@ -48,6 +48,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	void *mm; /* NULL: it has given its memory back, or never had any */
 } OF_THE_KERNEL;
 
 /* A process by the number that our own pid namespace has for it; 0: none. */

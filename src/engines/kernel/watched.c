@@ -69,6 +69,7 @@ void watched_free(struct watched *process)
 	if (process->target == &process->own)
 		target_close(&process->own);
 	vec_free(&process->threads);
+	vec_free(&process->replaced);
 	free(process);
 }
 
@@ -78,6 +79,7 @@ void watched_exec(struct watched *process, u64 incarnation)
 	process->execs++;
 	process->space_number = 0;
 	process->looked_at = 0;
+	vec_clear(&process->replaced);
 	memset(process->vms, 0, sizeof process->vms);
 	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->asked_ns = 0;
 	process->may_have_one = false;
@@ -115,6 +117,62 @@ bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns)
 	return true;
 }
 
+static bool is_other_code(const struct unwind_range *range, const struct kernel_mapped *mapped)
+{
+	if (range->inode != mapped->inode)
+		return true;
+	return mapped->inode &&
+	       (range->device != mapped->device || range->base != mapped->start - mapped->offset);
+}
+
+/* Records are read in a second at the most: what is older says nothing of those to come. */
+static const u64 REPLACED_KEPT_NS = 10 * NS_PER_S;
+
+static void forget_replaced(struct watched *process, u64 now_ns)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < process->replaced.count; i++)
+		if (process->replaced.at[i].from_ns + REPLACED_KEPT_NS > now_ns)
+			process->replaced.at[kept++] = process->replaced.at[i];
+	process->replaced.count = kept;
+}
+
+bool watched_replaces(struct watched *process, const struct kernel_mapped *mapped)
+{
+	bool found = false;
+
+	for (u32 i = 0; i < process->space.ranges.count && !found; i++) {
+		const struct unwind_range *range = &process->space.ranges.at[i];
+		found = range->start < mapped->end && mapped->start < range->end &&
+			is_other_code(range, mapped);
+	}
+	if (!found)
+		return false;
+	forget_replaced(process, mapped->time_ns);
+	vec_push(&process->replaced,
+		 (struct replaced_code){ mapped->start, mapped->end, mapped->time_ns, UINT64_MAX });
+	return true;
+}
+
+void watched_is_told(struct watched *process, u64 now_ns)
+{
+	for (u32 i = 0; i < process->replaced.count; i++)
+		if (process->replaced.at[i].until_ns == UINT64_MAX)
+			process->replaced.at[i].until_ns = now_ns;
+}
+
+bool watched_was_replaced(const struct watched *process, u64 address, u64 time_ns)
+{
+	for (u32 i = 0; i < process->replaced.count; i++) {
+		const struct replaced_code *code = &process->replaced.at[i];
+		if (address >= code->start && address < code->end && time_ns >= code->from_ns &&
+		    time_ns <= code->until_ns)
+			return true;
+	}
+	return false;
+}
+
 bool watched_read_maps(struct watched *process, struct err *err)
 {
 	u64 now = clock_now_ns();
@@ -148,7 +206,7 @@ bool watched_has_vm(const struct watched *process)
 	return false;
 }
 
-int watched_next_vm(struct watched *process)
+int watched_next_vm(struct watched *process, machine_cache *cache)
 {
 	struct err err = { 0 };
 
@@ -156,7 +214,8 @@ int watched_next_vm(struct watched *process)
 		const struct attached *attached = process->attached.at[i];
 		if (process->vms[i].number)
 			continue;
-		if (machine_find(&process->vms[i].machine, attached, &process->space, &err)) {
+		if (machine_find(&process->vms[i].machine, attached, &process->space, cache,
+				 &err)) {
 			process->space.has_no_frames |= attached->runtime->jit_has_no_frames;
 			return (int)i;
 		}

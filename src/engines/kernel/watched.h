@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * watched.h - a process that the kernel engine samples: where its code lies, and what its threads have used.
  *
- * A process may run two VMs (a Ruby that has loaded Python).  A forked child begins with what its parent has, so that its samples have names even when it has ended before anybody
- * looked.  An exec starts over. */
+ * A process may run two VMs (a Ruby that has loaded Python).  A forked child begins with what its parent has, so that its
+ * samples have names even when it has ended before anybody looked.  An exec starts over. */
 #pragma once
 #include "engines/kernel/code.h"
 #include "engines/kernel/machine.h"
+#include "engines/kernel/mapped.h"
 
 struct watched_thread {
 	u32 tid;
@@ -24,6 +25,12 @@ struct watched_vm {
 	u32 number; /* the kernel's; 0: not found yet */
 };
 
+/* Between the two times the kernel had the tables of what was there before. */
+struct replaced_code {
+	u64 start, end;
+	u64 from_ns, until_ns;
+};
+
 struct watched {
 	u32 pid;
 	u32 execs;
@@ -31,10 +38,11 @@ struct watched {
 	struct target *target; /* the caller's, or `own` */
 	struct target own;
 	struct unwind_space space;
-	u32 space_number;         /* the kernel's; 0: none */
-	u64 maps_ns;              /* when the mappings were read; 0: they are to be read */
-	u64 maps_wait_ns;         /* not again before: when that did not help the last time */
-	bool has_ended, was_gone; /* was_gone: when its end may have been missed */
+	u32 space_number; /* the kernel's; 0: none */
+	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
+	u64 maps_wait_ns; /* not again before: when that did not help the last time */
+	VEC(struct replaced_code) replaced; /* of late */
+	bool has_ended, was_gone;           /* was_gone: when its end may have been missed */
 	attached_list attached;
 	struct watched_vm vms[KERNEL_VMS];
 	bool may_have_one; /* a VM that has not started, or none of whose threads is known */
@@ -59,10 +67,16 @@ void watched_exec(struct watched *process, u64 incarnation);
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
 /* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
 bool watched_read_maps(struct watched *process, struct err *err);
+/* Has it put other code where code was? Then what it maps is to be read, and the kernel told. */
+bool watched_replaces(struct watched *process, const struct kernel_mapped *mapped);
+/* The kernel has been told. */
+void watched_is_told(struct watched *process, u64 now_ns);
+/* Did the kernel walk on from here, at that time, by a table of other code? */
+bool watched_was_replaced(const struct watched *process, u64 address, u64 time_ns);
 /* Which VMs does it run? False: it is not time to look again. */
 bool watched_look_for_vms(struct watched *process, char warning[200]);
 /* The place of one that has no number yet and is far enough; -1: none. */
-int watched_next_vm(struct watched *process);
+int watched_next_vm(struct watched *process, machine_cache *cache);
 bool watched_has_vm(const struct watched *process);
 /* The thread, made when it is new; NULL: out of memory. */
 struct watched_thread *watched_thread(struct watched *process, u32 tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * stitch.c - two lists become one.
  *
- * Native frames are small letters and L for a loop (l for one of the second VM), managed ones capitals, with a * behind one
+ * Native frames are small letters and L for a loop (l for one of the second VM), d for what enters one, managed ones capitals, with a * behind one
  * through which a loop was entered, and a . behind what is written in C. Leaf first. */
 #include "check.h"
 
@@ -24,12 +24,13 @@ static u32 frames_of(const char *text, struct frame out[ROOM])
 			out[count - 1].flags |= FRAME_C;
 			continue;
 		}
-		out[count++] = (struct frame){
-			.id = (u64)*text,
-			.kind = *text < 'a' && *text != 'L' ? FRAME_MANAGED : FRAME_NATIVE,
-			.flags = *text == 'L' || *text == 'l' ? FRAME_LOOP : 0,
-			.pos = *text == 'l'
-		};
+		out[count++] = (struct frame){ .id = (u64)*text,
+					       .kind = *text < 'a' && *text != 'L' ? FRAME_MANAGED :
+										     FRAME_NATIVE,
+					       .flags = *text == 'L' || *text == 'l' ? FRAME_LOOP :
+							*text == 'd'                 ? FRAME_ENTRY :
+										       0,
+					       .pos = *text == 'l' };
 	}
 	return count;
 }
@@ -83,6 +84,15 @@ static void two_lists_become_one(void **state)
 		/* C has pushed a frame, and not noted yet that it enters a loop through it */
 		{ "abLs", "BC.A*", "BabCAs", 1, 0, false },
 		{ "aLbLs", "BC.A*", "aBbCAs", 0, 0, false },
+		/* nor does a fiber that begins in C */
+		{ "abLcs", "BA*D.E.", "abBADEcs", 0, 0, false },
+		{ "aLbLcs", "C*BA*D.", "aCbBADcs", 0, 0, false },
+		{ "abs", "D.E.", "abDEs", 0, 0, false },
+		/* what it has pushed is where it belongs: that one frame, and right there */
+		{ "dbLs", "B*A*", "BdbAs", 0, 0, false },
+		{ "adbLs", "B*A*", "BadbAs", 0, 0, false },
+		{ "dbLs", "CB*A*", "CBdbAs", 2, 0, false },
+		{ "aLdbs", "B*A*", "BaAdbs", 1, 0, false },
 		/* C that calls C needs no loop */
 		{ "abLs", "B.C.A*", "abBCAs", 0, 0, false },
 	};

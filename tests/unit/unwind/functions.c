@@ -36,6 +36,12 @@ APART static void calls_twice(unsigned n)
 	seen++;
 }
 
+/* As a compiler ends a function that ends with a call. */
+__attribute__((naked, used)) static void jumps(void)
+{
+	__asm__ volatile(".byte 0xe9; .long called - . - 4");
+}
+
 __attribute__((noinline, cold)) static void rare(void)
 {
 	seen++;
@@ -103,6 +109,31 @@ static void functions_have_bounds_and_callers(void **unused)
 	image_close(image);
 }
 
+static void doors_lead_to_it_by_calls_and_jumps(void **unused)
+{
+	struct unwind_function found[4];
+	struct unwind_functions functions;
+	struct image *image = self();
+
+	(void)unused;
+	calls_once(1);
+	assert_true(unwind_functions_read(&functions, image));
+	const struct unwind_function *of = named(&functions, "called");
+	u64 once = named(&functions, "calls_once")->begin;
+	u64 twice = named(&functions, "calls_twice")->begin;
+	u64 jumps = named(&functions, "jumps")->begin;
+	assert_int_equal(unwind_function_doors(&functions, of, found, COUNT_OF(found)), 3);
+	u32 seen_of[3] = { 0 };
+	for (u32 i = 0; i < 3; i++) {
+		seen_of[0] += found[i].begin == once;
+		seen_of[1] += found[i].begin == twice;
+		seen_of[2] += found[i].begin == jumps;
+	}
+	assert_true(seen_of[0] == 1 && seen_of[1] == 1 && seen_of[2] == 1);
+	unwind_functions_free(&functions);
+	image_close(image);
+}
+
 static void a_cold_part_is_its_functions(void **unused)
 {
 	static const unsigned char bytes[] = { 1, 255, 3 };
@@ -131,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_bounds_and_callers),
+		cmocka_unit_test(doors_lead_to_it_by_calls_and_jumps),
 		cmocka_unit_test(a_cold_part_is_its_functions),
 	};
 

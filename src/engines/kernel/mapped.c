@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * mapped.c - see mapped.h. */
+#include "engines/kernel/mapped.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { RING_PAGES = 32 /* 128 kB: some 1,000 records */ };
+
+/* PERF_RECORD_MMAP2 (perf_event_open(2)); the path follows. */
+struct mmap_record {
+	struct perf_event_header header;
+	u32 pid, tid;
+	u64 start, length, offset;
+	u32 major, minor;
+	u64 inode, generation;
+	u32 protection, flags;
+};
+
+static bool open_ring(struct kernel_mappings *mappings, const struct perf_event_attr *attributes,
+		      int cpu, struct err *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct perf_ring ring = { 0 };
+
+	if (!perf_ring_open(&ring, attributes, cpu, RING_PAGES, err))
+		return false;
+	if (!vec_push(&mappings->rings, ring)) {
+		perf_ring_close(&ring);
+		return err_no_memory(err);
+	}
+	if (ring.page)
+		epoll_ctl(mappings->wait_fd, EPOLL_CTL_ADD, ring.fd, &event);
+	return true;
+}
+
+bool kernel_mappings_open(struct kernel_mappings *mappings, struct err *err)
+{
+	struct perf_event_attr attributes = perf_ring_attributes();
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	*mappings = (struct kernel_mappings){ .wait_fd = epoll_create1(EPOLL_CLOEXEC) };
+	attributes.mmap = attributes.mmap2 = 1;
+	attributes.wakeup_watermark = 1; /* each record */
+	for (int cpu = 0; cpu < cpus; cpu++)
+		if (!open_ring(mappings, &attributes, cpu, err)) {
+			kernel_mappings_close(mappings);
+			return false;
+		}
+	return true;
+}
+
+void kernel_mappings_close(struct kernel_mappings *mappings)
+{
+	for (u32 i = 0; i < mappings->rings.count; i++)
+		perf_ring_close(&mappings->rings.at[i]);
+	vec_free(&mappings->rings);
+	vec_free(&mappings->news);
+	if (mappings->wait_fd > 0)
+		close(mappings->wait_fd);
+	mappings->wait_fd = -1;
+}
+
+static void take_record(void *arg, const struct perf_event_header *header)
+{
+	struct kernel_mappings *mappings = arg;
+	struct mmap_record record;
+
+	if (header->type != PERF_RECORD_MMAP2 || header->size < sizeof record + 8)
+		return;
+	memcpy(&record, header, sizeof record);
+	vec_push(&mappings->news,
+		 (struct kernel_mapped){ .time_ns = perf_record_time(header),
+					 .start = record.start,
+					 .end = record.start + record.length,
+					 .offset = record.offset,
+					 .inode = record.inode,
+					 .device = record.major << 20 | (record.minor & 0xfffff),
+					 .pid = record.pid });
+}
+
+static int by_time(const void *left_, const void *right_)
+{
+	const struct kernel_mapped *left = left_, *right = right_;
+
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out)
+{
+	u32 before = mappings->news.count;
+
+	for (u32 i = 0; i < mappings->rings.count; i++)
+		perf_ring_drain(&mappings->rings.at[i], take_record, mappings);
+	if (mappings->news.count > before)
+		qsort(mappings->news.at, mappings->news.count, sizeof mappings->news.at[0],
+		      by_time);
+	if (!mappings->news.count || mappings->news.at[0].time_ns > until_ns)
+		return false;
+	*out = mappings->news.at[0];
+	mappings->news.count--;
+	memmove(mappings->news.at, mappings->news.at + 1,
+		mappings->news.count * sizeof mappings->news.at[0]);
+	return true;
+}

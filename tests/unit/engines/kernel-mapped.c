@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kernel-mapped.c - code that takes the place of other code, in this process. */
+#include "check.h"
+
+#include "base/clock.h"
+#include "engines/kernel/watched.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGES = 2 };
+
+static u64 size(void)
+{
+	return PAGES * (u64)sysconf(_SC_PAGESIZE);
+}
+
+static u64 map(int file, u64 at, u64 offset)
+{
+	void *mapped = mmap((void *)(uintptr_t)at, size(), PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE | (at ? MAP_FIXED : 0), file, (off_t)offset);
+
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	return (u64)(uintptr_t)mapped;
+}
+
+static int new_file(void)
+{
+	int file = memfd_create("code", MFD_CLOEXEC);
+
+	assert_true(file >= 0);
+	assert_int_equal(ftruncate(file, (off_t)size() * 2), 0);
+	return file;
+}
+
+/* The next news of this process for that address; false: there are none. */
+static bool next(struct kernel_mappings *mappings, u64 at, struct kernel_mapped *out)
+{
+	while (kernel_mappings_next(mappings, clock_now_ns(), out))
+		if (out->pid == (u32)getpid() && out->start == at)
+			return true;
+	return false;
+}
+
+static void open_both(struct kernel_mappings *mappings, struct target *target,
+		      struct watched **process, struct unwind_files *files)
+{
+	struct err err = { 0 };
+
+	if (!kernel_mappings_open(mappings, &err))
+		skip();
+	assert_true(target_open(target, (u32)getpid(), &err));
+	*process = watched_new(target->pid, target, 1, files);
+	assert_non_null(*process);
+}
+
+static void what_takes_the_place_of_other_code_is_told(void **unused)
+{
+	struct kernel_mappings mappings;
+	struct unwind_files files = { 0 };
+	struct target target;
+	struct watched *process;
+	struct kernel_mapped news;
+	struct err err = { 0 };
+	int first = new_file(), second = new_file();
+	u64 before = clock_now_ns();
+
+	(void)unused;
+	open_both(&mappings, &target, &process, &files);
+	u64 at = map(first, 0, 0);
+	assert_true(next(&mappings, at, &news));
+	assert_true(news.time_ns >= before && news.time_ns <= clock_now_ns());
+	assert_true(news.end == at + size() && news.offset == 0 && news.inode);
+	/* nothing that is known lay there */
+	assert_true(watched_read_maps(process, &err));
+	assert_false(watched_replaces(process, &news));
+	/* the same again */
+	map(first, at, 0);
+	assert_true(next(&mappings, at, &news));
+	assert_false(watched_replaces(process, &news));
+	/* another piece of it */
+	map(first, at, size());
+	assert_true(next(&mappings, at, &news));
+	assert_true(watched_replaces(process, &news));
+	assert_true(watched_read_maps(process, &err));
+	assert_false(watched_replaces(process, &news));
+	/* another file */
+	map(second, at, 0);
+	assert_true(next(&mappings, at, &news));
+	assert_true(watched_replaces(process, &news));
+	assert_false(next(&mappings, at, &news));
+	kernel_mappings_close(&mappings);
+	watched_free(process);
+	unwind_files_free(&files);
+	target_close(&target);
+	munmap((void *)(uintptr_t)at, size());
+	close(first);
+	close(second);
+}
+
+static void walks_by_a_table_of_other_code_are_told(void **unused)
+{
+	struct unwind_files files = { 0 };
+	struct target target;
+	struct err err = { 0 };
+	int file = new_file();
+
+	(void)unused;
+	assert_true(target_open(&target, (u32)getpid(), &err));
+	struct watched *process = watched_new(target.pid, &target, 1, &files);
+	assert_non_null(process);
+	u64 at = map(file, 0, 0);
+	assert_true(watched_read_maps(process, &err));
+	struct kernel_mapped other = {
+		.time_ns = 1000, .start = at, .end = at + size(), .inode = 1
+	};
+	assert_true(watched_replaces(process, &other));
+	assert_false(watched_was_replaced(process, at, 999));
+	assert_true(watched_was_replaced(process, at, 1000));
+	assert_true(watched_was_replaced(process, at + size() - 1, UINT64_MAX));
+	assert_false(watched_was_replaced(process, at + size(), 1000));
+	assert_false(watched_was_replaced(process, at - 1, 1000));
+	watched_is_told(process, 2000);
+	assert_true(watched_was_replaced(process, at, 2000));
+	assert_false(watched_was_replaced(process, at, 2001));
+	/* a second one does not lengthen the first */
+	other.time_ns = 5000;
+	assert_true(watched_replaces(process, &other));
+	assert_false(watched_was_replaced(process, at, 3000));
+	assert_true(watched_was_replaced(process, at, 6000));
+	/* what is old is forgotten, so the list does not grow for ever */
+	for (u32 i = 0; i < 1000; i++) {
+		other.time_ns += NS_PER_S;
+		assert_true(watched_replaces(process, &other));
+		watched_is_told(process, other.time_ns + 1);
+	}
+	assert_true(process->replaced.count < 20);
+	/* an exec begins anew */
+	watched_exec(process, 2);
+	assert_false(watched_was_replaced(process, at, other.time_ns));
+	watched_free(process);
+	unwind_files_free(&files);
+	target_close(&target);
+	munmap((void *)(uintptr_t)at, size());
+	close(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_takes_the_place_of_other_code_is_told),
+		cmocka_unit_test(walks_by_a_table_of_other_code_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
