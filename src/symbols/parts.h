@@ -2,11 +2,13 @@
  * parts.h - the index, for those who fill it. Private to this folder. */
 #pragma once
 #include "base/vec.h"
+#include "elf/go_table.h"
 #include "symbols/symbols.h"
 
 struct symbols {
 	VEC(struct symbol) all; /* by address, once they are settled */
 	VEC(char) text;         /* of names that no image holds */
+	struct go_table *go;    /* whose names they are; NULL: not of Go */
 };
 
 struct symbols *symbols_new(void);

@@ -2,8 +2,6 @@
  * symbols.c - see symbols.h. */
 #include "symbols/parts.h"
 
-#include "elf/image.h"
-
 #include <elf.h>
 #include <string.h>
 
@@ -24,6 +22,7 @@ void symbols_free(struct symbols *symbols)
 		return;
 	vec_free(&symbols->all);
 	vec_free(&symbols->text);
+	go_table_close(symbols->go);
 	free(symbols);
 }
 
@@ -141,22 +140,46 @@ static bool is_code(const struct image_symbol *symbol)
 	       (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC);
 }
 
-struct symbols *symbols_of_image(const struct image *image)
+static bool add_symbols(struct symbols *symbols, const struct image *image)
 {
-	struct symbols *symbols = symbols_new();
 	struct image_symbol symbol;
 
-	if (!symbols)
-		return NULL;
 	for (u32 i = 0; image_symbol(image, i, &symbol); i++) {
 		if (!is_code(&symbol))
 			continue;
 		u64 end = symbol.value + symbol.size;
 		if (!symbols_add(symbols, symbol.name, symbol.value,
-				 end > symbol.value ? end : symbol.value)) {
-			symbols_free(symbols);
-			return NULL;
-		}
+				 end > symbol.value ? end : symbol.value))
+			return false;
+	}
+	return true;
+}
+
+/* A stripped Go program has them still. */
+static bool add_go_functions(struct symbols *symbols, const struct image *image)
+{
+	struct image_section section;
+	struct go_function function;
+
+	if (image_section_named(image, ".symtab", &section))
+		return true;
+	symbols->go = go_table_open(image, NULL);
+	for (u32 i = 0; symbols->go && i < go_table_count(symbols->go); i++)
+		if (go_table_function(symbols->go, i, &function) &&
+		    !symbols_add(symbols, function.name, function.begin, function.end))
+			return false;
+	return true;
+}
+
+struct symbols *symbols_of_image(const struct image *image)
+{
+	struct symbols *symbols = symbols_new();
+
+	if (!symbols)
+		return NULL;
+	if (!add_symbols(symbols, image) || !add_go_functions(symbols, image)) {
+		symbols_free(symbols);
+		return NULL;
 	}
 	symbols_settle(symbols);
 	return symbols;

@@ -15,7 +15,7 @@ struct symbol {
 	u64 start, end;   /* as linked */
 };
 
-/* Of .symtab and .dynsym. The image is borrowed for as long. NULL: out of memory. */
+/* Of .symtab and .dynsym, and of a stripped Go program's own table. The image is borrowed for as long. NULL: out of memory. */
 struct symbols *symbols_of_image(const struct image *image);
 /* Of /proc/kallsyms. NULL, with the reason, where it cannot be read, or shows no addresses to us. */
 struct symbols *symbols_of_kernel(struct err *err);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 #include "elf/cfi.h"
+#include "elf/go_table.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -112,12 +113,14 @@ static bool find_key(const struct unwind_cache *cache, const struct image *image
 	struct {
 		struct cfi_digest content;
 		u64 entry;
+		u64 go[2];
 		u8 writer[BUILD_ID_MAX];
 	} all = { .entry = image_entry(image) };
 
 	memcpy(all.writer, cache->writer, sizeof all.writer);
 	if (!cfi_digest(image, &all.content, NULL))
 		return false;
+	go_table_digest(image, all.go);
 	XXH128_hash_t hash = XXH3_128bits(&all, sizeof all);
 	out->words[0] = hash.low64;
 	out->words[1] = hash.high64;

@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "elf/cfi.h"
+#include "unwind/go.h"
 #include "unwind/rules.h"
 #include "unwind/search.h"
 
@@ -29,7 +30,7 @@ enum {
 struct span {
 	u64 begin, end;
 	u16 rule;
-	u8 source; /* enum cfi_source */
+	u8 source; /* which was read first */
 };
 
 struct point {
@@ -42,7 +43,7 @@ struct compiling {
 	VEC(struct point) points;
 	VEC(struct unwind_rule) rules;
 	struct table table; /* of the rules */
-	enum cfi_source source;
+	u8 source;
 	struct unwind_report *report;
 	bool no_memory;
 };
@@ -74,19 +75,24 @@ static u16 rule_number(struct compiling *compiling, const struct unwind_rule *ru
 	return (u16)(compiling->rules.count - 1);
 }
 
-static bool add_span(void *arg, const struct cfi_row *row)
+static bool add_span(void *arg, u64 begin, u64 end, const struct unwind_rule *rule)
 {
 	struct compiling *compiling = arg;
-	struct unwind_rule rule;
+	struct span span = { begin, end, rule_number(compiling, rule), compiling->source };
 
-	unwind_rule_of_row(row, &rule);
-	struct span span = { row->begin, row->end, rule_number(compiling, &rule),
-			     (u8)compiling->source };
 	compiling->report->untold += span.rule == NO_RULE;
 	if (compiling->spans.count == SPANS_MAX)
 		return false;
 	compiling->no_memory |= !vec_push(&compiling->spans, span);
 	return !compiling->no_memory;
+}
+
+static bool add_row(void *arg, const struct cfi_row *row)
+{
+	struct unwind_rule rule;
+
+	unwind_rule_of_row(row, &rule);
+	return add_span(arg, row->begin, row->end, &rule);
 }
 
 /* Where a program, and ld.so, begins there is no caller, also when no row says so (Debian 12's ld.so has none there).  Rows that
@@ -95,7 +101,7 @@ static void add_entry(struct compiling *compiling, const struct image *image)
 {
 	static const struct unwind_rule end = { .kind = UNWIND_END };
 	u64 entry = image_entry(image);
-	struct span span = { entry, entry + ENTRY_MAX, 0, CFI_DEBUG_FRAME };
+	struct span span = { entry, entry + ENTRY_MAX, 0, compiling->source };
 
 	for (u32 i = 0; i < compiling->spans.count; i++) {
 		const struct span *other = &compiling->spans.at[i];
@@ -110,20 +116,30 @@ static void add_entry(struct compiling *compiling, const struct image *image)
 	compiling->no_memory |= !vec_push(&compiling->spans, span);
 }
 
-static bool read_sections(struct compiling *compiling, const struct image *image, struct err *err)
+static bool read_section(struct compiling *compiling, const struct image *image,
+			 enum cfi_source section, struct err *err)
 {
-	static const enum cfi_source sources[] = { CFI_EH_FRAME, CFI_DEBUG_FRAME };
-	static const struct unwind_rule none;
 	struct cfi_summary summary;
 
+	if (!cfi_each_row(image, section, add_row, compiling, &summary, err))
+		return false;
+	compiling->report->functions += summary.functions;
+	compiling->report->damaged += summary.damaged;
+	compiling->source++;
+	return true;
+}
+
+static bool read_all(struct compiling *compiling, const struct image *image, struct err *err)
+{
+	static const struct unwind_rule none;
+
 	rule_number(compiling, &none);
-	for (u32 i = 0; i < COUNT_OF(sources) && !compiling->no_memory; i++) {
-		compiling->source = sources[i];
-		if (!cfi_each_row(image, sources[i], add_span, compiling, &summary, err))
-			return false;
-		compiling->report->functions += summary.functions;
-		compiling->report->damaged += summary.damaged;
-	}
+	if (!read_section(compiling, image, CFI_EH_FRAME, err))
+		return false;
+	unwind_go_spans(image, add_span, compiling, NULL); /* a bad one is none */
+	compiling->source++;
+	if (!read_section(compiling, image, CFI_DEBUG_FRAME, err))
+		return false;
 	add_entry(compiling, image);
 	return !compiling->no_memory || err_no_memory(err);
 }
@@ -238,7 +254,7 @@ bool unwind_compile(const struct image *image, struct unwind_table *table,
 
 	*table = (struct unwind_table){ 0 };
 	*report = (struct unwind_report){ 0 };
-	bool good = read_sections(&compiling, image, err);
+	bool good = read_all(&compiling, image, err);
 	if (good && compiling.spans.count)
 		good = make_points(&compiling, err) && make_words(&compiling, table, err);
 	vec_free(&compiling.spans);

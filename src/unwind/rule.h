@@ -27,6 +27,8 @@ enum unwind_kind {
 	UNWIND_DEREF,  /* CFA = *(reg + offset) + 8 add: stacks that were realigned */
 	UNWIND_PLT,    /* CFA = sp + 8, and 8 more from the `add`th byte of the stub's 16 on */
 	UNWIND_SIGNAL, /* all registers are in the frame that the kernel made */
+	UNWIND_SWITCH, /* CFA = reg + offset, on another stack than this one */
+	UNWIND_INTERRUPTED, /* CFA = reg + offset; who seems to have called it was interrupted anywhere */
 };
 
 /* Where a register that the caller wants back is, in words from the base. */

@@ -12,7 +12,8 @@
  *
  * BPF-safe text: loops over constants only, no globals, no pointers but to the walk.
  *
- * Invariant: a caller's frame is above its callee's, but behind a signal, whose handler may have a stack of its own. */
+ * Invariant: a caller's frame is above its callee's, but behind a signal, whose handler may have a stack of its own, and where
+ * a runtime goes from one stack to another. */
 #pragma once
 #include "mem/mem.h"
 #include "unwind/arch.h"
@@ -127,7 +128,8 @@ UNWIND_TEXT enum unwind_step unwind_step(const struct mem *mem, const struct unw
 	enum unwind_step step = unwind_cfa(mem, rule, walk, &cfa);
 	if (step != UNWIND_MORE)
 		return step;
-	if (cfa < walk->sp || (cfa == walk->sp && !rule->return_register))
+	if (rule->kind != UNWIND_SWITCH &&
+	    (cfa < walk->sp || (cfa == walk->sp && !rule->return_register)))
 		return UNWIND_NOT_ABOVE;
 	if (rule->return_register) {
 		if (!unwind_register(mem, walk, rule->return_register - 1u, &pc))
@@ -139,6 +141,6 @@ UNWIND_TEXT enum unwind_step unwind_step(const struct mem *mem, const struct unw
 		return UNWIND_NO_REGISTER;
 	walk->sp = cfa;
 	walk->pc = pc;
-	walk->is_return = true;
+	walk->is_return = rule->kind != UNWIND_INTERRUPTED;
 	return pc ? UNWIND_MORE : UNWIND_DONE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * unwind.c - fuzzing the unwind tables: any bytes as .eh_frame or .debug_frame of an image, and as a compiled table.
+ * unwind.c - fuzzing the unwind tables: any bytes as .eh_frame, .debug_frame or .gopclntab of an image (and
+ * those are its code, too), and as a compiled table.
  *
  * Whatever the bytes are, a table that was compiled is a good one, and a search in a good one stays inside it. */
 #include "elf/image.h"
@@ -42,6 +43,7 @@ static struct image *open_image(const u8 *data, size_t size, const char *section
 				.sh_size = sizeof head.names },
 			      { .sh_name = 8,
 				.sh_type = SHT_PROGBITS,
+				.sh_flags = SHF_EXECINSTR,
 				.sh_addr = 0x100000,
 				.sh_offset = sizeof head,
 				.sh_size = size } },
@@ -73,7 +75,7 @@ static void search(const struct unwind_table *table)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const sections[] = { ".eh_frame", ".debug_frame" };
+	static const char *const sections[] = { ".eh_frame", ".debug_frame", ".gopclntab" };
 	struct unwind_report report;
 	struct unwind_table table;
 
