@@ -135,6 +135,8 @@ static void set_up(struct top *top)
 	u64 length_ns = given->duration_ns ? given->duration_ns : given->once ? NS_PER_S : 0;
 
 	session.command = top->line.text;
+	if (given->all && !session.engine)
+		session.engine = "reader"; /* one for each process */
 	top_sources_init(&top->sources, &top->model, &session);
 	top->model.view = given->lines ? TOP_LINES : TOP_FUNCTIONS;
 	top->model.sort = given->sort == REPORT_TOTAL ? TOP_BY_TOTAL : TOP_BY_SELF;

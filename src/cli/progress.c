@@ -96,6 +96,8 @@ void progress_summarize(const struct quality *q, u32 hz, struct str *out)
 		add_count(out, q->unnamed, "frame unnamed", "frames unnamed");
 	}
 	str_addf(out, "; sonde used %.1f %% of a core", percent(q->own_cpu_ns, elapsed_ns(q)));
+	if (q->engine[0])
+		str_addf(out, " (engine: %s)", q->engine);
 }
 
 struct progress progress_make(u32 hz, u64 now_ns)

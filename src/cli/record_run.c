@@ -121,6 +121,8 @@ static bool attach(struct recording *r, struct err *err)
 	r->session = session_start(&session, err);
 	if (r->session && r->events)
 		trace_table_warn(r->session);
+	if (r->session && session_engine_note(r->session)[0])
+		say_note("%s", session_engine_note(r->session));
 	return r->session && begin_recording(r, err);
 }
 

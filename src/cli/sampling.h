@@ -45,14 +45,15 @@ struct sampling {
 	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode),                             \
 	  .choices = "cpu,wall,gvl|gil,exception,offcpu",                                           \
 	  .text = "what a sample weighs: CPU time, wall time, time with the VM's lock, (Python) time " \
-		  "in which an exception is raised or handled, or (-e kernel) time off the CPU" },                              \
+		  "in which an exception is raised or handled, or (kernel) time off the CPU" },                              \
 	{ 0, "async", "WHICH", OPTION_CHOICE, SAMPLING_AT(type, async), .choices = "off,running,all",   \
 	  .text = "asyncio (Python): stacks by task, with the tasks that wait for it as its callers, "  \
 		  "for tasks that run, or with --mode wall for those that wait, too" },                 \
 	SAMPLING_WHOM(type),                                                                        \
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
-	  .text = "how to sample: from outside (reader, the default), or in the kernel, with native "  \
-		  "and kernel frames, for root, in the modes cpu, offcpu and wall" },                         \
+	  .text = "how to sample: in the kernel (kernel), with native and kernel frames, as root or "  \
+		  "with CAP_BPF and CAP_PERFMON, or from outside (reader); default: kernel, where it can run and " \
+		  "has what is asked for" },                         \
 	SAMPLING_FRAMES(type)
 
 /* Of which threads, and who the command runs as. */
@@ -66,9 +67,9 @@ struct sampling {
 
 #define SAMPLING_FRAMES(type)                                                                       \
 	{ 0, "no-native", NULL, OPTION_FLAG, SAMPLING_AT(type, no_native),                          \
-	  .text = "-e kernel: without native frames" },                                             \
+	  .text = "without native frames" },                                             \
 	{ 0, "no-kernel", NULL, OPTION_FLAG, SAMPLING_AT(type, no_kernel),                          \
-	  .text = "-e kernel: without the kernel's own frames" }
+	  .text = "without the kernel's own frames" }
 
 /* What rbspy and py-spy call these. */
 #define SAMPLING_SYNONYMS(type)                                                                     \

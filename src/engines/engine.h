@@ -97,7 +97,11 @@ struct engine {
 	const char *name;
 	bool has_natives; /* native and kernel frames */
 	bool has_events;
-	bool has_all; /* can look at every process */
+	bool has_all;   /* can look at every process */
+	bool has_tasks; /* of asyncio */
+	bool can_pause; /* PAUSE_ALWAYS */
+	bool has_tapes; /* can record walks */
+	u32 modes;      /* a bit for each enum engine_mode */
 	/* The target is borrowed. It may not have started its runtime yet. NULL: options->all. */
 	struct run *(*open)(struct target *target, const struct engine_options *options,
 			    struct err *err);
@@ -114,9 +118,14 @@ struct engine {
 	void (*close)(struct run *run);
 };
 
-extern const struct engine *const engines[];
+extern const struct engine *const engines[]; /* the best first */
 extern const u32 engine_count;
 const struct engine *engine_named(const char *name);
+/* What an engine answers to seen(): those that were wanted first, since there may be no room for the rest. */
+u32 engine_list_seen(const struct engine_thread *seen, u32 count, struct engine_thread *out,
+		     u32 room);
+/* Has the engine what is asked for? What nobody asked for does not count. */
+bool engine_suits(const struct engine *engine, const struct engine_options *options);
 /* Of all engines: is the rate one that there is? */
 bool engine_check_rate(const struct engine_options *options, struct err *err);
 

@@ -8,10 +8,10 @@
 extern const struct engine reader_engine, kernel_engine;
 
 const struct engine *const engines[] = {
-	&reader_engine,
 #ifdef WITH_BPF
 	&kernel_engine,
 #endif
+	&reader_engine,
 };
 const u32 engine_count = COUNT_OF(engines);
 
@@ -23,6 +23,25 @@ const struct engine *engine_named(const char *name)
 		if (!strcmp(engines[i]->name, name))
 			return engines[i];
 	return NULL;
+}
+
+bool engine_suits(const struct engine *engine, const struct engine_options *options)
+{
+	return (engine->modes & 1u << options->mode) && (engine->has_all || !options->all) &&
+	       (engine->has_events || !options->events) &&
+	       (engine->has_tasks || options->async == ASYNC_OFF) &&
+	       (engine->can_pause || options->pause != PAUSE_ALWAYS) &&
+	       (engine->has_tapes || !options->tape_dir);
+}
+
+u32 engine_list_seen(const struct engine_thread *seen, u32 count, struct engine_thread *out,
+		     u32 room)
+{
+	for (u32 pass = 0, at = 0; pass < 2; pass++)
+		for (u32 i = 0; i < count && at < room; i++)
+			if (seen[i].wanted == (pass == 0))
+				out[at++] = seen[i];
+	return count;
 }
 
 bool engine_check_rate(const struct engine_options *options, struct err *err)

@@ -29,11 +29,12 @@ struct session {
 	struct profile profile;
 	struct naming *naming;
 	struct recorder *recorder; /* borrowed; NULL: none */
-	bool with_source;
+	bool with_source, is_finished;
 	struct sources sources;
 	u64 begin_ns;
 	u64 own_cpu_ns; /* before the session */
 	char title[512];
+	char engine_note[400];
 	/* what the last sample was of: most samples follow one of the same process and thread */
 	u64 incarnation;
 	u32 process;
@@ -207,9 +208,6 @@ static struct session *session_new(const struct session_options *options, struct
 static bool find_events(struct session *session, const struct session_events *wanted,
 			struct engine_options *run, struct err *err)
 {
-	if (!session->engine->has_events)
-		return err_set(err, ERR_USAGE, "the engine \"%s\" knows no events",
-			       session->engine->name);
 	for (u32 i = 0; i < wanted->count; i++)
 		if (!events_add(&session->events, wanted->words[i],
 				run->all ? NULL : &session->target, err))
@@ -222,44 +220,80 @@ static bool find_events(struct session *session, const struct session_events *wa
 	return true;
 }
 
+static bool open_engine(struct session *session, const struct engine *engine,
+			const struct engine_options *run, struct err *err)
+{
+	session->engine = engine;
+	if (engine->has_natives && !run->no_kernel)
+		naming_prepare_natives(session->naming);
+	session->run = engine->open(run->all ? NULL : &session->target, run, err);
+	return session->run;
+}
+
+static bool open_named_engine(struct session *session, const char *name,
+			      const struct engine_options *run, struct err *err)
+{
+	const struct engine *engine = engine_named(name);
+
+	if (!engine)
+		return err_set(err, ERR_USAGE, "there is no engine \"%s\"", name);
+	if (run->all && !engine->has_all)
+		return err_set(err, ERR_USAGE,
+			       "the engine \"%s\" looks at one process and its children", name);
+	if (run->events && !engine->has_events)
+		return err_set(err, ERR_USAGE, "the engine \"%s\" knows no events", name);
+	return open_engine(session, engine, run, err);
+}
+
+/* The first that has what is asked for and can run here. */
+static bool open_best_engine(struct session *session, const struct engine_options *run,
+			     struct err *err)
+{
+	bool has_tried = false;
+
+	for (u32 i = 0; i < engine_count; i++) {
+		struct err why = { 0 };
+		if (!engine_suits(engines[i], run))
+			continue;
+		if (open_engine(session, engines[i], run, &why))
+			return true;
+		*err = why;
+		if (has_tried)
+			err_hint(err, "%s", session->engine_note);
+		else
+			snprintf(session->engine_note, sizeof session->engine_note,
+				 "the engine \"%s\" cannot run: %.300s", engines[i]->name,
+				 why.text);
+		has_tried = true;
+	}
+	return has_tried ? false :
+			   err_set(err, ERR_UNSUPPORTED, "no engine has all that is asked for");
+}
+
 struct session *session_start(const struct session_options *options, struct err *err)
 {
 	struct engine_options run = options->run;
-
-	run.may_start |= options->spawned;
 	struct session *session = session_new(options, err);
+
 	if (!session)
 		return NULL;
-	bool is_seen_inside = options->events || run.mode == MODE_OFFCPU || run.all;
-	session->engine = engine_named(options->engine ? options->engine :
-				       is_seen_inside  ? "kernel" :
-							 "reader");
-	if (!session->engine) {
-		err_set(err, ERR_USAGE, "there is no engine \"%s\"",
-			options->engine ? options->engine : "kernel");
-		session_free(session);
-		return NULL;
+	run.may_start |= options->spawned;
+	bool good = (run.all || target_open(&session->target, options->pid, err)) &&
+		    (!options->events || find_events(session, options->events, &run, err));
+	if (good) {
+		read_title(session);
+		good = options->engine ? open_named_engine(session, options->engine, &run, err) :
+					 open_best_engine(session, &run, err);
 	}
-	if (run.all && !session->engine->has_all) {
-		err_set(err, ERR_USAGE, "the engine \"%s\" looks at one process and its children",
-			session->engine->name);
-		session_free(session);
-		return NULL;
-	}
-	if ((!run.all && !target_open(&session->target, options->pid, err)) ||
-	    (options->events && !find_events(session, options->events, &run, err))) {
-		session_free(session);
-		return NULL;
-	}
-	read_title(session);
-	if (session->engine->has_natives && !run.no_kernel)
-		naming_prepare_natives(session->naming);
-	session->run = session->engine->open(run.all ? NULL : &session->target, &run, err);
-	if (!session->run) {
-		session_free(session);
-		return NULL;
-	}
-	return session;
+	if (good)
+		return session;
+	session_free(session);
+	return NULL;
+}
+
+const char *session_engine_note(const struct session *session)
+{
+	return session->engine_note;
 }
 
 bool session_run(struct session *session, u64 until_ns, struct err *err)
@@ -279,9 +313,9 @@ void session_finish(struct session *session)
 {
 	if (session->engine->finish)
 		session->engine->finish(session->run, on_sample, session);
-	u64 sampled_ns = clock_own_cpu_ns();
+	session_profile(session);
+	session->is_finished = true; /* what comes now is no sampling */
 	naming_find_parts(session->naming, &session->profile);
-	session->own_cpu_ns += clock_own_cpu_ns() - sampled_ns; /* it is not what sampling takes */
 	if (!session->recorder)
 		profile_take_apart(&session->profile);
 }
@@ -295,10 +329,12 @@ const struct profile *session_profile(struct session *session)
 {
 	struct profile *profile = &session->profile;
 
-	session->engine->quality(session->run, &profile->quality);
+	if (!session->is_finished) {
+		session->engine->quality(session->run, &profile->quality);
+		profile->quality.own_cpu_ns = clock_own_cpu_ns() - session->own_cpu_ns;
+		profile->duration_ns = profile->quality.end_ns - profile->quality.begin_ns;
+	}
 	profile->quality.unnamed = naming_unnamed(session->naming);
-	profile->quality.own_cpu_ns = clock_own_cpu_ns() - session->own_cpu_ns;
-	profile->duration_ns = profile->quality.end_ns - profile->quality.begin_ns;
 	profile->bad |= profile->names.bad;
 	return profile;
 }

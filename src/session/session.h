@@ -46,6 +46,8 @@ void session_record(struct session *session, struct recorder *recorder);
 double session_seconds(const struct session *session);
 /* The threads that a filter was asked about, `room` at the most; how many there were. */
 u32 session_seen(const struct session *session, struct engine_thread *out, u32 room);
+/* Why the engine is not the best that there is, though nobody asked for another; "": it is. */
+const char *session_engine_note(const struct session *session);
 /* Is the first process stopped now, by a signal or a debugger? */
 bool session_is_stopped(const struct session *session);
 /* The events that the words stand for, and what became of them (by index, as many). */

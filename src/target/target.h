@@ -85,6 +85,9 @@ typedef VEC(struct target_thread) target_threads;
 /* Replaces `out`. The inner tid costs a file a thread; skipped when the namespaces are the same. */
 bool target_read_threads(const struct target *target, target_threads *out, struct err *err);
 
+/* One's number in its own pid namespace; its number here where that cannot be read. */
+u32 target_inner_tid(const struct target *target, u32 tid);
+
 enum thread_run_state {
 	THREAD_GONE,
 	THREAD_RUNNING,  /* on a CPU or waiting for one */

@@ -52,6 +52,13 @@ static bool read_inner_tid(const struct target *target, struct target_thread *th
 	return true;
 }
 
+u32 target_inner_tid(const struct target *target, u32 tid)
+{
+	struct target_thread thread = { .tid = tid };
+
+	return read_inner_tid(target, &thread) && thread.inner_tid ? thread.inner_tid : tid;
+}
+
 static bool add_thread(void *arg, u32 tid)
 {
 	struct listing *listing = arg;

@@ -23,7 +23,7 @@ def record(run, path, kind, extra, samples, least=0.95):
     seconds = 1.05 * samples / RATE
     for _ in range(4):
         with start(run.interpreter, "compare.rb", kind, extra, seconds) as target:
-            done = run.sonde.run("record", "-p", target.pid, "-r", RATE, "-f", "sonde", "-o", path, seconds=300)
+            done = run.sonde.run("record", "-e", "reader", "-p", target.pid, "-r", RATE, "-f", "sonde", "-o", path, seconds=300)
         if done.returncode != 0:
             raise AssertionError(f"record: exit {done.returncode}: {done.stderr[-300:]}")
         taken = json.loads(run.sonde.run("report", path, "--json").stdout)["samples"]

@@ -100,7 +100,7 @@ def recording_full(run):
             with tiny_disk("600k") as where, tempfile.TemporaryDirectory() as beside:
                 file, quality = where / "x.sonde", Path(beside) / "q.json"
                 process = subprocess.Popen(
-                    [run.sonde.path, "record", "-p", str(target.pid), "-r", "1000", "-o", str(file),
+                    [run.sonde.path, "record", "-e", "reader", "-p", str(target.pid), "-r", "1000", "-o", str(file),
                      "--quality", str(quality)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                 wait_until(file.exists)
                 time.sleep(rng.uniform(0, 1.5))

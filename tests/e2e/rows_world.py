@@ -74,7 +74,7 @@ def bad_input(run):
         cases.expect(f"{command}: no such pid", sonde.run(command, "-p", gone), GONE, str(gone), "(?i)no ")
     with Target(["sleep", "60"], ready=False) as sleeper:
         time.sleep(0.05)
-        cases.expect("record: not a Ruby", sonde.run("record", "-p", sleeper.pid), FAILED, "sleep")
+        cases.expect("record: not a Ruby", sonde.run("record", "-e", "reader", "-p", sleeper.pid), FAILED, "sleep")
         cases.expect("dump: not a Ruby", sonde.run("dump", "-p", sleeper.pid), FAILED, "sleep")
     cases.expect("no pid at all", sonde.run("record"), USAGE, "-p")
     cases.expect("a word for a pid", sonde.run("record", "-p", "ruby"), USAGE, "ruby")

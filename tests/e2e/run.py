@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py - the acceptance rows: programs that know their own answer judge sonde.
 
-    run.py [--scale X] [--row NAME]... [--on NAME]... [--at COMMAND]... [--list] [--sonde PATH]
+    run.py [--scale X] [--row NAME]... [--on NAME]... [--at COMMAND]... [--list] [--engine NAME] [--sonde PATH]
 
 Each row prints its figure beside its bar, for every interpreter: those of the matrix, or with --at
 any Ruby or Python of the host, such as "/opt/ruby/bin/ruby --yjit". Scale 1 is the table in full,
@@ -24,7 +24,7 @@ from sonde import Sonde
 
 TREE = Path(__file__).resolve().parents[2]
 MODULES = ("rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
-           "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks", "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched")
+           "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks", "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_go", "rows_default", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched")
 WIDTHS = (16, 9, 34, 26)
 USUAL = ("3.1", "py3.11", "gcc")  # the host's own
 
@@ -36,6 +36,7 @@ def options():
     parser.add_argument("--on", action="append", metavar="NAME")
     parser.add_argument("--at", action="append", default=[], metavar="COMMAND")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--engine", default="reader", help="for rows that say nothing of it")
     parser.add_argument("--sonde", type=Path, default=TREE / "build" / "sonde")
     given = parser.parse_args()
     for name in given.row or ():
@@ -150,7 +151,7 @@ def main():
 
 
 def run_rows(given, there, tally):
-    sonde = Sonde(given.sonde.resolve())
+    sonde = Sonde(given.sonde.resolve(), given.engine)
     build = given.sonde.resolve().parent
     say("row", "on", "figure", "bar", "")
     for row in REGISTRY.values():

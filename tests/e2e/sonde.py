@@ -98,8 +98,9 @@ class Running:
 
 
 class Sonde:
-    def __init__(self, path):
+    def __init__(self, path, engine="reader"):
         self.path = str(path)
+        self.engine = engine  # of recordings that do not say
 
     def run(self, *words, seconds=60, wrap=(), **more):
         """Any command, to its end: CompletedProcess with text."""
@@ -109,7 +110,7 @@ class Sonde:
 
     def words(self, directory, pid=None, command=None, rate=1000, seconds=1.0, mode=None, pause=None,
               threads=False, weights=False, thread=None, events=(), more=()):
-        """`events`: these are traced."""
+        """`events`: these are traced. `more` may name another engine."""
         words = [self.path, *(["trace", *events] if events else ["record", "-r", str(rate)]), "-f", "folded",
                  "-o", str(directory / "out.folded"), "--quality", str(directory / "quality.json")]
         words += ["-d", f"{seconds:g}s"] if seconds else []
@@ -119,6 +120,8 @@ class Sonde:
         words += ["--weights"] if weights else []
         words += ["-t", str(thread)] if thread else []
         words += list(map(str, more))
+        is_free = not events and mode != "offcpu" and not {"-e", "-a", "--cgroup"} & set(map(str, more))
+        words += ["-e", self.engine] if is_free and self.engine else []
         words += ["-p", str(pid)] if pid else []
         words += ["--", *map(str, command)] if command else []
         return words

@@ -10,6 +10,7 @@
  * the first sample of it comes: this record holds registers and stack, and is walked on here. */
 #include "base/clock.h"
 #include "engines/kernel/run.h"
+#include "engines/kernel/thread_name.h"
 #include "events/events.h"
 #include "target/kin.h"
 
@@ -238,6 +239,11 @@ static void kernel_quality(const struct run *run, struct quality *out)
 	out->end_ns = clock_now_ns();
 }
 
+static u32 kernel_seen(const struct run *run, struct engine_thread *out, u32 room)
+{
+	return engine_list_seen(run->seen.at, run->seen.count, out, room);
+}
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 static void kernel_close(struct run *run)
@@ -248,6 +254,7 @@ static void kernel_close(struct run *run)
 	for (u32 i = 0; i < run->processes.count; i++)
 		watched_free(run->processes.at[i]);
 	vec_free(&run->processes);
+	vec_free(&run->seen);
 	unwind_files_free(&run->files);
 	vec_free(&run->machines);
 	assembly_free(run->assembly);
@@ -315,6 +322,38 @@ static struct watched *first_process(struct run *run, struct target *target, str
 	return watched_read_maps(process, err) ? process : NULL;
 }
 
+struct naming_threads {
+	struct run *run;
+	struct watched *process;
+	u32 vm;
+};
+
+static void name_rider(void *arg, u32 tid, u64 vm_thread)
+{
+	const struct naming_threads *naming = arg;
+	struct watched_thread *thread = watched_thread(naming->process, tid);
+	struct kernel_head head = { .time_ns = clock_now_ns() };
+
+	if (!thread)
+		return;
+	memcpy(head.comm, thread->comm, sizeof head.comm);
+	head.vms[naming->vm].thread = vm_thread;
+	thread_name_update(naming->process, thread, &head);
+}
+
+/* Those that it has, by name, also when they sleep all the time. */
+static void note_threads(struct run *run, struct watched *process)
+{
+	struct naming_threads naming = { .run = run, .process = process };
+
+	for (; naming.vm < KERNEL_VMS; naming.vm++)
+		if (process->vms[naming.vm].number)
+			machine_riders(&process->vms[naming.vm].machine, process->target,
+				       name_rider, &naming);
+	for (u32 i = 0; i < process->threads.count; i++)
+		run_note_seen(run, process, &process->threads.at[i]);
+}
+
 static bool start(struct run *run, struct target *target, struct err *err)
 {
 	struct kernel_program *program = &run->program;
@@ -354,8 +393,10 @@ static bool start(struct run *run, struct target *target, struct err *err)
 	if (!kernel_code_init(&run->code, program->tables_fd, options.table_words, err) ||
 	    (process && !run_tell_space(run, process, err)))
 		return false;
-	if (process)
+	if (process) {
 		watched_begin(process);
+		note_threads(run, process);
+	}
 	run->quality.begin_ns = clock_now_ns();
 	return kernel_program_start(program, err);
 }
@@ -376,10 +417,12 @@ const struct engine kernel_engine = {
 	.has_natives = true,
 	.has_events = true,
 	.has_all = true,
+	.modes = 1 << MODE_CPU | 1 << MODE_WALL | 1 << MODE_OFFCPU,
 	.open = kernel_open,
 	.pump = kernel_pump,
 	.finish = kernel_finish,
 	.quality = kernel_quality,
+	.seen = kernel_seen,
 	.event_counts = kernel_event_counts,
 	.close = kernel_close,
 };

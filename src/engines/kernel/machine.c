@@ -16,12 +16,16 @@
 
 #include <string.h>
 
+#define LOG_DOMAIN LOG_kernel
+#include "base/log.h"
+
 enum {
 	WINDOW_FRONT = 16 << 10,
 	WINDOW_BEHIND = 4 << 10,
 	WINDOW_WORDS = (WINDOW_FRONT + WINDOW_BEHIND) / 8,
 	PIECE = 512, /* read at once: what is mapped ends somewhere */
 	THREADS_ASKED = 64,
+	LIST_TRIES = 16,
 	THREADS_MOST = 1 << 16,
 	FRAMES_ASKED = 256,
 	PARTS_MAX = 2,
@@ -33,67 +37,84 @@ _Static_assert((int)KERNEL_STATE_MAX == (int)RUNTIME_STATE_MAX, "a state is copi
 
 /* ---- the word ------------------------------------------------------------------------------ */
 
-/* Marks, of the places around a thread pointer, those that hold the word. How many do. */
-static u32 look_around(const struct mem *mem, u64 pointer, u64 word, bool at[WINDOW_WORDS])
+/* Adds the weight to those places around a thread pointer that hold the word. */
+static void look_around(const struct mem *mem, u64 pointer, u64 word, u16 weight,
+			u16 at[WINDOW_WORDS])
 {
 	u64 begin = (pointer & ~7ull) - WINDOW_FRONT, piece[PIECE / 8];
-	u32 found = 0;
 
-	memset(at, 0, WINDOW_WORDS);
 	for (u32 i = 0; i < WINDOW_WORDS; i += COUNT_OF(piece)) {
 		if (!mem_peek(mem, begin + i * 8ull, piece, sizeof piece))
 			continue;
-		for (u32 j = 0; j < COUNT_OF(piece); j++) {
-			at[i + j] = piece[j] == word;
-			found += piece[j] == word;
-		}
+		for (u32 j = 0; j < COUNT_OF(piece); j++)
+			at[i + j] += piece[j] == word ? weight : 0;
 	}
-	return found;
 }
 
-/* Behind the pointer rather than in front, and near to it; the place is taken. */
-static s32 choose(bool at[WINDOW_WORDS])
+/* Behind the pointer rather than in front, and near to it, of those with so many; the place is taken. */
+static s32 choose(u16 at[WINDOW_WORDS], u16 most)
 {
 	u32 middle = WINDOW_FRONT / 8, found = WINDOW_WORDS;
 
 	for (u32 i = middle; i < WINDOW_WORDS && found == WINDOW_WORDS; i++)
-		found = at[i] ? i : found;
+		found = at[i] == most ? i : found;
 	for (u32 i = middle; i-- > 0 && found == WINDOW_WORDS;)
-		found = at[i] ? i : found;
-	if (found == WINDOW_WORDS)
+		found = at[i] == most ? i : found;
+	if (!most || found == WINDOW_WORDS)
 		return 0;
-	at[found] = false;
+	at[found] = 0;
 	return ((s32)found - (s32)middle) * 8;
 }
 
-/* The places at which all known threads have their words; one that is just starting or ending may have none. */
-static void find_own_word(struct machine *machine, const struct mem *mem)
+enum listing {
+	LISTING_TORN,
+	LISTING_WHOLE,
+	LISTING_WITH_FIRST,
+};
+
+/* Of all known threads.  The first one does not come and go, so its word is where all have it; others that are just starting or
+ * ending may have theirs on their stacks alone, which are near, too, and all in one place. */
+static enum listing count_words(const struct machine *machine, const struct target *target,
+				const struct mem *mem, u16 at[WINDOW_WORDS])
 {
 	const struct runtime *runtime = machine->attached->runtime;
 	const void *state = machine->attached->state;
-	bool all[WINDOW_WORDS] = { false }, one[WINDOW_WORDS];
+	enum step step = STEP_MORE;
+	bool has_first = false;
 	u64 where = 0;
-	u32 agreed = 0;
 
-	for (u32 n = 0; n < THREADS_ASKED; n++) {
+	memset(at, 0, WINDOW_WORDS * sizeof at[0]);
+	for (u32 n = 0; n < THREADS_ASKED && step == STEP_MORE; n++) {
 		struct vm_thread thread = { 0 };
-		if (runtime->next_thread(mem, state, &where, &thread) != STEP_MORE)
-			break;
-		u64 word = thread.native ? runtime->own_word(mem, state, thread.thread) : 0;
-		if (!word || !look_around(mem, thread.native, word, one))
+		step = runtime->next_thread(mem, state, &where, &thread);
+		if (step != STEP_MORE || !thread.native)
 			continue;
-		u32 left = 0;
-		for (u32 i = 0; i < WINDOW_WORDS; i++) {
-			one[i] = one[i] && (!agreed || all[i]);
-			left += one[i];
-		}
-		if (left) {
-			memcpy(all, one, sizeof all);
-			agreed++;
-		}
+		u64 word = runtime->own_word(mem, state, thread.thread);
+		bool is_first = word && thread.tid == target->inner_pid;
+		if (word)
+			look_around(mem, thread.native, word, is_first ? THREADS_ASKED : 1, at);
+		has_first |= is_first;
 	}
-	machine->own_word = choose(all);
-	machine->second_word = choose(all);
+	if (step != STEP_MORE && step != STEP_DONE)
+		return LISTING_TORN;
+	return has_first ? LISTING_WITH_FIRST : LISTING_WHOLE;
+}
+
+/* A list that changes as it is read may end anywhere: it is read again. (A host may run the VM on other threads than its first.)
+ * False: there is none that can be believed. */
+static bool find_own_word(struct machine *machine, const struct target *target,
+			  const struct mem *mem)
+{
+	u16 at[WINDOW_WORDS], most = 0;
+	enum listing listing = LISTING_TORN;
+
+	for (u32 i = 0; i < LIST_TRIES && listing != LISTING_WITH_FIRST; i++)
+		listing = count_words(machine, target, mem, at);
+	for (u32 i = 0; i < WINDOW_WORDS; i++)
+		most = at[i] > most ? at[i] : most;
+	machine->own_word = choose(at, most);
+	machine->second_word = choose(at, most);
+	return listing != LISTING_TORN;
 }
 
 /* By the VM's own list, for those that keep no word (Python 2.7). */
@@ -259,8 +280,12 @@ bool machine_find(struct machine *machine, const struct attached *attached,
 	const struct runtime *runtime = attached->runtime;
 
 	*machine = (struct machine){ .attached = attached };
-	if (runtime->own_word)
-		find_own_word(machine, mem);
+	if (runtime->own_word && !find_own_word(machine, space->target, mem))
+		return err_set(err, ERR_NOT_READY,
+			       "process %u: the threads of %s could not be listed",
+			       space->target->pid, runtime->name);
+	log_debug(1, "process %u: %s: words at %d, %d", space->target->pid, runtime->name,
+		  machine->own_word, machine->second_word);
 	u64 loop = runtime->loop_of ? loop_by_frame(attached, mem) :
 				      loop_by_symbol(attached, space);
 	if (loop)

@@ -20,6 +20,7 @@ struct run {
 	struct unwind_files files;
 	machine_cache machines;
 	VEC(struct watched *) processes;
+	VEC(struct engine_thread) seen; /* of the threads that a filter was asked about */
 	u64 incarnations;
 	struct quality quality;
 	struct rng rng;
@@ -46,6 +47,8 @@ void run_leave_vms(struct run *run, struct watched *process);
 bool run_tell_space(struct run *run, struct watched *process, struct err *err);
 /* Reads that first. */
 bool run_tell(struct run *run, struct watched *process, struct err *err);
+/* Under a filter of threads: this one was there, for who asked for one in vain. */
+void run_note_seen(struct run *run, const struct watched *process, struct watched_thread *thread);
 /* With what was mapped up to that time in place of other code. */
 void run_take_mappings(struct run *run, u64 until_ns);
 /* With what the record shows that it has and the kernel was not told of: code, a VM, a thread of it. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * samples.c - see run.h. */
 #include "engines/kernel/run.h"
+#include "engines/kernel/thread_name.h"
 
 #include "base/clock.h"
 #include "events/events.h"
 
 #include <string.h>
+
+enum { SEEN_MAX = 1000 /* threads that a filter was asked about */ };
 
 /* So often a thread's samples get their weight. */
 static const u64 PAY_NS = NS_PER_S;
@@ -85,7 +88,7 @@ static void hand_out(struct run *run, const struct watched *process,
 			    .frame_is_live = frame_is_live,
 			    .image_of = image_of,
 			    .event_name = event_name,
-			    .thread_name = thread->comm,
+			    .thread_name = thread->name,
 			    .thread_life = thread->life },
 		.run = run,
 		.process = process,
@@ -134,12 +137,32 @@ void run_pay(struct run *run, const struct watched *process, struct watched_thre
 	thread->paid_at_ns = now_ns;
 }
 
-static bool is_wanted(const struct run *run, const struct watched_thread *thread)
+static bool is_wanted(const struct run *run, const struct watched *process,
+		      struct watched_thread *thread)
 {
 	const struct engine_options *options = &run->options;
 
-	return (!options->tid || options->tid == thread->tid) &&
-	       (!options->thread_name || !strcmp(options->thread_name, thread->comm));
+	if (!options->tid)
+		return !options->thread_name || !strcmp(options->thread_name, thread->name);
+	if (!thread->inner_tid)
+		thread->inner_tid = target_inner_tid(process->target, thread->tid);
+	return options->tid == thread->tid || options->tid == thread->inner_tid;
+}
+
+void run_note_seen(struct run *run, const struct watched *process, struct watched_thread *thread)
+{
+	struct engine_thread seen = { .tid = thread->tid,
+				      .wanted = is_wanted(run, process, thread) };
+
+	if (run->seen.count == SEEN_MAX || (!run->options.tid && !run->options.thread_name))
+		return;
+	memcpy(seen.name, thread->name, sizeof seen.name);
+	for (u32 i = 0; i < run->seen.count; i++)
+		if (run->seen.at[i].tid == seen.tid) {
+			run->seen.at[i] = seen;
+			return;
+		}
+	vec_push(&run->seen, seen);
 }
 
 static void count_sample(struct run *run, const struct sample *sample)
@@ -245,11 +268,12 @@ void run_on_sample(struct run *run, const struct kernel_record *record, size_t s
 		return;
 	}
 	run_catch_up(run, process, record, size);
-	memcpy(thread->comm, head->comm, sizeof thread->comm);
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;
 	run->quality.taken += head->hits;
-	if (!is_wanted(run, thread)) {
+	if (thread_name_update(process, thread, head))
+		run_note_seen(run, process, thread);
+	if (!is_wanted(run, process, thread)) {
 		run->quality.idle += head->hits;
 		return;
 	}

@@ -312,6 +312,7 @@ void watched_begin(struct watched *process)
 			break;
 		thread->runtime_ns = thread->paid_ns = time.cpu_ns;
 		memcpy(thread->comm, threads.at[i].comm, sizeof thread->comm);
+		memcpy(thread->name, thread->comm, sizeof thread->comm);
 	}
 	vec_free(&threads);
 }

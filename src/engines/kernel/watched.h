@@ -17,6 +17,10 @@ struct watched_thread {
 	u64 paid_at_ns; /* CLOCK_MONOTONIC */
 	u64 off_ns; /* when it gave up its CPU, if there is a sample of it that has no weight yet; else 0 */
 	char comm[16];
+	char name[64]; /* its VM's for it, or comm; see thread_name.h */
+	bool is_named; /* by its VM */
+	u64 ask_name_ns, name_wait_ns;
+	u32 inner_tid; /* as the program sees it; 0: not asked */
 };
 
 /* A VM that it runs: the one that was attached to in the same place of the list. */

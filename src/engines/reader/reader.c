@@ -469,14 +469,7 @@ static void reader_quality(const struct run *run, struct quality *out)
 
 static u32 reader_seen(const struct run *run, struct engine_thread *out, u32 room)
 {
-	u32 count = run->seen.count < room ? run->seen.count : room;
-
-	/* those that were wanted first: there may be no room for the rest */
-	for (u32 pass = 0, at = 0; pass < 2; pass++)
-		for (u32 i = 0; i < run->seen.count && at < count; i++)
-			if (run->seen.at[i].wanted == (pass == 0))
-				out[at++] = run->seen.at[i];
-	return run->seen.count;
+	return engine_list_seen(run->seen.at, run->seen.count, out, room);
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -581,6 +574,10 @@ static struct run *reader_open(struct target *target, const struct engine_option
 
 const struct engine reader_engine = {
 	.name = "reader",
+	.has_tasks = true,
+	.can_pause = true,
+	.has_tapes = true,
+	.modes = 1 << MODE_CPU | 1 << MODE_WALL | 1 << MODE_LOCK | 1 << MODE_EXCEPTION,
 	.open = reader_open,
 	.pump = reader_pump,
 	.quality = reader_quality,

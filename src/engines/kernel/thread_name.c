@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * thread_name.c - see thread_name.h.
+ *
+ * A VM knows a thread's name a little after the thread has begun, or never; so it is asked, less and less often, until it does, and
+ * again when the kernel's name has changed: VMs give theirs to it, cut to 15 bytes. */
+#include "engines/kernel/thread_name.h"
+
+#include "base/clock.h"
+#include "runtimes/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const u64 WAIT_LEAST_NS = NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
+
+/* False: its VM has none for it now. */
+static bool name_by_vm(const struct watched *process, struct watched_thread *thread,
+		       const struct kernel_head *head)
+{
+	struct frame_name name = { 0 };
+	bool found = false;
+
+	for (u32 i = 0; i < KERNEL_VMS && !found; i++) {
+		const struct attached *attached = process->vms[i].machine.attached;
+		struct frame frame = { .id = head->vms[i].thread, .pos = FRAME_POS_THREAD };
+		if (!process->vms[i].number || !frame.id)
+			continue;
+		frame.kind = attached->kind;
+		found = attached->runtime->name_frame(&process->target->mem.mem, attached->state,
+						      &frame, &name) &&
+			name.label.length;
+	}
+	if (found)
+		snprintf(thread->name, sizeof thread->name, "%s", name.label.text);
+	str_free(&name.label);
+	str_free(&name.path);
+	return found;
+}
+
+static bool has_vm_thread(const struct kernel_head *head)
+{
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (head->vms[i].thread)
+			return true;
+	return false;
+}
+
+bool thread_name_update(const struct watched *process, struct watched_thread *thread,
+			const struct kernel_head *head)
+{
+	char before[sizeof thread->name];
+	bool is_new = memcmp(thread->comm, head->comm, sizeof thread->comm) != 0;
+
+	if (!is_new && thread->name[0] && (thread->is_named || head->time_ns < thread->ask_name_ns))
+		return false;
+	memcpy(before, thread->name, sizeof before);
+	if (is_new || !thread->name[0]) {
+		memcpy(thread->comm, head->comm, sizeof thread->comm);
+		snprintf(thread->name, sizeof thread->name, "%.*s", (int)sizeof thread->comm,
+			 thread->comm);
+		thread->name_wait_ns = WAIT_LEAST_NS;
+		thread->is_named = false;
+	}
+	if (has_vm_thread(head)) {
+		thread->is_named = name_by_vm(process, thread, head);
+		thread->ask_name_ns = head->time_ns + thread->name_wait_ns;
+		if (thread->name_wait_ns < WAIT_MOST_NS)
+			thread->name_wait_ns *= 2;
+	}
+	return strcmp(before, thread->name) != 0;
+}
