@@ -63,7 +63,8 @@ struct sample_source {
 	/* The runtime's generation as it is now: a name that was read belongs to the sample only if
 	 * this is still the sample's own. */
 	u64 (*generation_now)(const struct sample_source *);
-	/* Is this frame of the sample on the thread's stack now? Then what it names is alive. */
+	/* Is this frame of the sample on the thread's stack now? Then what it names is alive.  NULL: of engines whose samples are
+	 * old when they come: what is in its place may be another, with an address that is used again. */
 	bool (*frame_is_live)(const struct sample_source *, const struct frame *);
 	/* The name of the event that a frame stands for; NULL: of engines that have none. */
 	const char *(*event_name)(const struct sample_source *, u64 event);

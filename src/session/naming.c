@@ -33,7 +33,8 @@ struct named {
 	u32 location;
 	u32 first_read, read_count; /* the witness: reads of naming->witness */
 	bool known;
-	bool steady; /* read anew, it was the function that it had been */
+	bool steady; /* read anew, it was the function that it had been when the sample was taken */
+	u64 since_ns; /* of what stands for a function: when it was first seen to be it */
 	/* given out while it had no name, and kept when the name that it seemed to have is proven */
 	u32 promise, promised_function;
 	u32 promises; /* how often */
@@ -145,8 +146,9 @@ static u32 item_of(struct naming *naming, const struct sample_source *source,
 	return item_for(naming, &key);
 }
 
-/* Was this the function of these addresses before, wherever in it they stood? Notes that it is. */
-static bool is_function_of(struct naming *naming, const struct frame_key *of, u32 function)
+/* Was this the function of these addresses at that time, wherever in it they stood? Notes that it is now. */
+static bool is_function_of(struct naming *naming, const struct frame_key *of, u32 function,
+			   u64 time_ns)
 {
 	struct frame_key key = *of;
 
@@ -159,9 +161,11 @@ static bool is_function_of(struct naming *naming, const struct frame_key *of, u3
 	bool was = named->known && named->location == function;
 	/* addresses of this program come to mean other functions: from now on nothing is assumed */
 	naming->churns |= named->known && !was;
+	if (!was)
+		named->since_ns = clock_now_ns();
 	named->location = function;
 	named->known = true;
-	return was;
+	return was && named->since_ns <= time_ns;
 }
 
 /* How many of the outermost frames are those of the last stack. */
@@ -336,7 +340,7 @@ static u32 location_of(struct naming *naming, const struct runtime *runtime,
 	return names_location(names, &location);
 }
 
-static void read_name(struct naming *naming, const struct frame *frame,
+static void read_name(struct naming *naming, const struct frame *frame, u64 time_ns,
 		      const struct sample_source *source, u32 item)
 {
 	struct named *named = &naming->all.at[item];
@@ -361,7 +365,7 @@ static void read_name(struct naming *naming, const struct frame *frame,
 	struct frame_key key = naming->all.at[item].key;
 	u32 location = location_of(naming, runtime, name);
 	u32 function = naming->names->locations.at[location].function;
-	bool steady = is_function_of(naming, &key, function); /* may move the items */
+	bool steady = is_function_of(naming, &key, function, time_ns); /* may move the items */
 	named = &naming->all.at[item];
 	named->steady = steady;
 	named->location = location;
@@ -379,10 +383,12 @@ static void confirm_names(struct naming *naming, const struct sample *sample,
 		if (named->known && named->steady)
 			continue;
 		/* Read once more: before, it had not been seen alive. */
-		read_name(naming, &sample->frames[frame], source, naming->found.at[frame]);
+		read_name(naming, &sample->frames[frame], sample->time_ns, source,
+			  naming->found.at[frame]);
 		named = &naming->all.at[naming->found.at[frame]];
 		named->generation = 0;
-		if (i >= CONFIRM_MAX || !source->frame_is_live(source, &sample->frames[frame]))
+		if (i >= CONFIRM_MAX || !source->frame_is_live ||
+		    !source->frame_is_live(source, &sample->frames[frame]))
 			named->known = false;
 	}
 }
@@ -395,11 +401,13 @@ static void read_names(struct naming *naming, const struct sample *sample,
 		struct named *named = &naming->all.at[naming->found.at[frame]];
 		if (named->known && sample->generation && named->generation == sample->generation)
 			continue; /* a recursive function's frame: read a moment ago */
-		read_name(naming, &sample->frames[frame], source, naming->found.at[frame]);
+		read_name(naming, &sample->frames[frame], sample->time_ns, source,
+			  naming->found.at[frame]);
 		naming->all.at[naming->found.at[frame]].generation = sample->generation;
 	}
 	if (sample->generation && source->generation_now(source) != sample->generation &&
-	    (naming->churns || clock_now_ns() > sample->time_ns + SURELY_ALIVE_NS))
+	    (naming->churns || !source->frame_is_live ||
+	     clock_now_ns() > sample->time_ns + SURELY_ALIVE_NS))
 		confirm_names(naming, sample, source);
 }
 

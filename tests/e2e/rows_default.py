@@ -3,9 +3,13 @@
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import folded
+import rows_python
+import rows_threads
+import rows_truth
 from rows import Skip, at_least, exactly, holds, row
 from sonde import Sonde
 from target import Target, start
@@ -47,6 +51,29 @@ def ruby(run):
 @row("default-python", "without -e: in the kernel, or the reader for what it alone can do; it says which", language="python")
 def python(run):
     yield from chosen(run, "mixed.py")
+
+
+def in_kernel(run):
+    """For rows of the reader, which judge the frames of the language."""
+    return replace(run, sonde=Sonde(run.sonde.path, "kernel"))
+
+
+@row("kernel-gc", "in the kernel: methods collected and redefined: no name of another generation")
+def collected(run):
+    yield from rows_truth.gc_churn(in_kernel(run))
+
+
+@row("kernel-reuse", "in the kernel: native threads used again: each Ruby thread's own stack, name and CPU time")
+def reused(run):
+    yield from rows_threads.reuse(in_kernel(run))
+
+
+@row("kernel-greenlets", "in the kernel: greenlets that take turns: no stack of two", language="python")
+def greenlets(run):
+    # Their turns take as long as a period does, and where they begin, the native stack is another's.
+    for figure in rows_python.greenlets(in_kernel(run)):
+        if "cannot be" in figure.what:
+            yield figure
 
 
 @row("default-rights", "without the right to run in the kernel: from outside, and it says why; -e kernel: one error that says what is missing", once=True)

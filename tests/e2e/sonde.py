@@ -52,6 +52,15 @@ class Thread(NamedTuple):
     kinds: list
 
 
+OTHERS = (" [native]", " [kernel]", " [inlined]")
+
+
+def managed_part(stack):
+    """For rows that know of no other engine than the reader. Of what has no frame of the language, all."""
+    kept = [frame for frame in stack.frames if not frame.label.endswith(OTHERS)]
+    return stack._replace(frames=kept or stack.frames)
+
+
 def main_thread_waited_ns(pid):
     """For how long the main thread has wanted to run and had no CPU; 0 when it has gone."""
     try:
@@ -140,6 +149,8 @@ class Sonde:
             if rc is not None and code != rc:
                 raise SondeError(f"exit {code}: {stderr[-400:].strip()}")
             stacks = folded.parse(running.out.read_bytes()) if running.out.exists() else []
+            if self.engine not in ("reader", None) and "-e" not in options.get("more", ()):
+                stacks = [managed_part(stack) for stack in stacks]
             quality = json.loads(running.quality.read_text()) if running.quality.exists() else {}
             independent = stats.effective(quality.get("samples", 0), options.get("rate", 1000), waited)
             return Recording(stacks, quality, stderr, code, running.begin_ns, end_ns,

@@ -48,18 +48,6 @@ static u64 generation_now(const struct sample_source *source)
 	return assembled_generation(self->process, self->vms, each);
 }
 
-static bool frame_is_live(const struct sample_source *source, const struct frame *frame)
-{
-	const struct kernel_source *self = (const struct kernel_source *)source;
-
-	for (u32 i = 0; i < KERNEL_VMS; i++) {
-		const struct attached *attached = self->process->vms[i].machine.attached;
-		if (vm_thread(self, i) && attached->kind == frame->kind)
-			return attached_has_frame(attached, source->mem, vm_thread(self, i), frame);
-	}
-	return false;
-}
-
 static const char *event_name(const struct sample_source *source, u64 event)
 {
 	const struct event_list *events =
@@ -85,7 +73,6 @@ static void hand_out(struct run *run, const struct watched *process,
 			    .incarnation = process->incarnation,
 			    .runtime_of = runtime_of,
 			    .generation_now = generation_now,
-			    .frame_is_live = frame_is_live,
 			    .image_of = image_of,
 			    .event_name = event_name,
 			    .thread_name = thread->name,
@@ -254,13 +241,36 @@ static u64 before_our_time(const struct run *run, const struct kernel_head *head
 	return head->runtime_ns > period ? head->runtime_ns - period : 0;
 }
 
+/* VMs run one thread after the other on a native one: each has its own name, stacks and CPU time. */
+static void bind(struct run *run, struct watched *process, struct watched_thread *thread,
+		 const struct kernel_head *head)
+{
+	u64 vm_thread = 0;
+
+	for (u32 i = 0; i < KERNEL_VMS && !vm_thread; i++)
+		vm_thread = head->vms[i].thread;
+	if (!vm_thread || vm_thread == thread->vm_thread)
+		return;
+	if (thread->vm_thread) {
+		if (thread->unpaid)
+			run_pay(run, process, thread, head->time_ns);
+		if (thread->unpaid)
+			share(run, process, thread, 0, head->time_ns);
+		thread->life = ++process->lives;
+		thread->name[0] = 0;
+	}
+	thread->vm_thread = vm_thread;
+}
+
 void run_on_sample(struct run *run, const struct kernel_record *record, size_t size)
 {
 	const struct kernel_head *head = &record->head;
 	struct watched *process = run_find(run, head->pid);
 	if (!process && run->options.all)
 		process = run_adopt(run, head);
-	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
+	bool is_over = process && watched_has_ended(process, head->tid, head->runtime_ns);
+	struct watched_thread *thread = process && !is_over ? watched_thread(process, head->tid) :
+							      NULL;
 	struct sample *sample = run->sample;
 
 	if (!thread) {
@@ -271,6 +281,7 @@ void run_on_sample(struct run *run, const struct kernel_record *record, size_t s
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;
 	run->quality.taken += head->hits;
+	bind(run, process, thread, head);
 	if (thread_name_update(process, thread, head))
 		run_note_seen(run, process, thread);
 	if (!is_wanted(run, process, thread)) {

@@ -32,7 +32,7 @@ enum {
 	KERNEL_FRAMES_MAX = KERNEL_MANAGED_MAX + KERNEL_ROOT_MAX + 2, /* mark and end */
 	KERNEL_HIDDEN_MAX = 1024, /* steps beside those that give a frame */
 	KERNEL_STATE_MAX = 1024,  /* of a runtime: RUNTIME_STATE_MAX */
-	KERNEL_SEEN_WORDS = 1024,
+	KERNEL_SEEN_MAX = 4096,
 	KERNEL_KERNEL_MAX = 64, /* the kernel's own frames */
 	KERNEL_PROCESSES_MAX = 8192,
 	KERNEL_STACK_PAGES = 5, /* of a stack that are copied; the first one in part */
@@ -122,7 +122,7 @@ struct kernel_machine {
 	s32 second_word; /* where it is when that is empty; 0: nowhere */
 	u32 zero;
 	u8 state[KERNEL_STATE_MAX];
-	u64 seen[KERNEL_SEEN_WORDS]; /* a bit for each function that was sampled, by a hash of its id */
+	u16 seen[KERNEL_SEEN_MAX]; /* functions that were sampled in this generation */
 };
 
 /* In a native frame's pc: it is a return address, so its call is in front of it. */

@@ -296,16 +296,19 @@ static long native_one(u64 index, struct drive *drive)
 
 /* ---- managed frames ------------------------------------------------------------------------ */
 
-/* Two functions of one hash are one: then the second's name is read a little later. */
+/* A function of another generation is another one: its address may have been used again.  Two that have one hash are one: then
+ * the second's name is read a little later. */
 static __always_inline void note_seen(struct drive *drive, u64 id)
 {
-	u32 hash = id * 0x9e3779b97f4a7c15ull >> 48;
-	u64 *word = &drive->machine->seen[hash >> 6 & (KERNEL_SEEN_WORDS - 1)];
-	u64 bit = 1ull << (hash & 63);
+	const u64 spread = 0x9e3779b97f4a7c15ull;
+	u16 *seen = drive->machine->seen;
+	u32 first = id * spread >> 52 & (KERNEL_SEEN_MAX - 1), second = first ^ 1;
+	u16 tag = (id ^ drive->room->managed.generation * spread) * spread >> 48 | 1;
 
-	if (*word & bit)
+	if (seen[first] == tag || seen[second] == tag)
 		return;
-	*word |= bit;
+	seen[second] = seen[first];
+	seen[first] = tag;
 	drive->room->record.head.has_new = true;
 }
 

@@ -289,10 +289,21 @@ struct watched_thread *watched_thread(struct watched *process, u32 tid)
 	return at;
 }
 
+bool watched_has_ended(const struct watched *process, u32 tid, u64 runtime_ns)
+{
+	for (u32 i = 0; i < WATCHED_ENDED; i++)
+		if (process->ended[i].tid == tid && runtime_ns >= process->ended[i].runtime_ns)
+			return true;
+	return false;
+}
+
 void watched_forget_thread(struct watched *process, struct watched_thread *thread)
 {
 	u32 behind = process->threads.count - 1 - (u32)(thread - process->threads.at);
+	u32 place = process->ended_at++ % WATCHED_ENDED;
 
+	process->ended[place].tid = thread->tid;
+	process->ended[place].runtime_ns = thread->runtime_ns;
 	memmove(thread, thread + 1, behind * sizeof *thread);
 	process->threads.count--;
 }

@@ -8,6 +8,8 @@
 #include "engines/kernel/machine.h"
 #include "engines/kernel/mapped.h"
 
+enum { WATCHED_ENDED = 16 };
+
 struct watched_thread {
 	u32 tid;
 	u32 life;       /* see struct sample_source */
@@ -21,6 +23,7 @@ struct watched_thread {
 	bool is_named; /* by its VM */
 	u64 ask_name_ns, name_wait_ns;
 	u32 inner_tid; /* as the program sees it; 0: not asked */
+	u64 vm_thread; /* which of its VM's it was last; 0: none so far */
 };
 
 /* A VM that it runs: the one that was attached to in the same place of the list. */
@@ -56,6 +59,11 @@ struct watched {
 	u64 riders_ns;    /* when to ask for threads that have no word of their own again */
 	u32 lives;        /* of threads */
 	VEC(struct watched_thread) threads; /* by tid */
+	struct {
+		u32 tid;
+		u64 runtime_ns;
+	} ended[WATCHED_ENDED]; /* threads, the last ones */
+	u32 ended_at;
 };
 
 /* `target` is borrowed; NULL: opened when it is needed. */
@@ -84,7 +92,9 @@ int watched_next_vm(struct watched *process, machine_cache *cache);
 bool watched_has_vm(const struct watched *process);
 /* The thread, made when it is new; NULL: out of memory. */
 struct watched_thread *watched_thread(struct watched *process, u32 tid);
-/* Its number is free again. */
+/* Was this CPU time of a thread that has ended? It still runs for a little while then. */
+bool watched_has_ended(const struct watched *process, u32 tid, u64 runtime_ns);
+/* It has ended: its number is free again. */
 void watched_forget_thread(struct watched *process, struct watched_thread *thread);
 /* What the threads that there are have used before our time. */
 void watched_begin(struct watched *process);
