@@ -311,6 +311,15 @@ static void put_row(const struct top_screen *screen, struct top_grid *grid, u32 
 	put_name(screen, grid, x + room + 2, y, grid->width, TOP_FUNCTIONS, busiest);
 }
 
+static void put_cut(struct top_grid *grid, u32 x, u32 y, u32 frames)
+{
+	struct str text = { 0 };
+
+	str_addf(&text, "(%u more up to the root)", frames);
+	top_grid_text(grid, x, y, TOP_FAINT, text.text ? text.text : "");
+	str_free(&text);
+}
+
 /* The function itself, its callers under a heading, what it calls under another. */
 static void put_branch(const struct top_screen *screen, struct top_grid *grid, u32 y, u32 index)
 {
@@ -332,7 +341,11 @@ static void put_branch(const struct top_screen *screen, struct top_grid *grid, u
 		const struct top_branch *branch = caller ? &tree->callers.at[index - 2] :
 							   &tree->callees.at[index - 3 - callers];
 		put_amounts(screen, grid, y, &branch->had, !caller);
-		put_name(screen, grid, x + 2 + branch->indent, y, grid->width, view, branch->key);
+		if (branch->cut)
+			put_cut(grid, x + 2 + branch->indent, y, branch->cut);
+		else
+			put_name(screen, grid, x + 2 + branch->indent, y, grid->width, view,
+				 branch->key);
 	}
 }
 

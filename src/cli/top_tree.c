@@ -4,7 +4,7 @@
  * Two tries that grow from the function, one towards the roots and one towards the leaves. */
 #include "cli/top_tree.h"
 
-enum { LINES_MOST = 400, INDENT_MOST = 24 };
+enum { LINES_MOST = 400, INDENT_MOST = 24, STRAIGHT_MOST = 3 };
 
 struct trie {
 	struct names paths; /* stacks alone; a stack's location is a key */
@@ -122,6 +122,17 @@ static bool is_shown(const struct trie *trie, u32 node)
 	return node && part && part >= trie->least;
 }
 
+/* The frames from this one to the root, if no other way joins theirs; else 0. */
+static u32 straight(const struct trie *trie, u32 node)
+{
+	u32 frames = 1;
+
+	for (u32 inner; is_shown(trie, inner = trie->child[node]); node = inner, frames++)
+		if (is_shown(trie, trie->sibling[inner]))
+			return 0;
+	return frames;
+}
+
 /* A branch that is listed when what hangs on the one before it is. */
 struct waiting {
 	u32 node, indent;
@@ -130,8 +141,8 @@ struct waiting {
 /* Depth first. */
 static bool list(struct top_tree *tree, const struct trie *trie, bool callers)
 {
-	u32 indent = 0, node = trie->child[0];
-	bool good = true;
+	u32 indent = 0, node = trie->child[0], run = 0;
+	bool good = true, may_cut = callers && !straight(trie, 0);
 	VEC(struct waiting) waiting = { 0 };
 
 	while (good) {
@@ -139,15 +150,22 @@ static bool list(struct top_tree *tree, const struct trie *trie, bool callers)
 			waiting.count--;
 			node = waiting.at[waiting.count].node;
 			indent = waiting.at[waiting.count].indent;
+			run = 0;
 		}
 		u32 drawn = callers ? tree->callers.count : tree->callees.count;
 		if (!is_shown(trie, node) || drawn == LINES_MOST)
 			break;
+		u32 cut = may_cut && run >= STRAIGHT_MOST ? straight(trie, node) : 0;
 		struct top_branch branch = { trie->paths.stacks.at[node].location, indent,
-					     trie->node.at[node] };
+					     trie->node.at[node], cut > 1 ? cut : 0 };
 		good = callers ? vec_push(&tree->callers, branch) :
 				 vec_push(&tree->callees, branch);
+		if (cut > 1) {
+			node = 0;
+			continue;
+		}
 		u32 next = trie->sibling[node], inner = trie->child[node];
+		run = is_shown(trie, next) ? 1 : run + 1;
 		if (is_shown(trie, next))
 			good &= vec_push(&waiting, (struct waiting){ next, indent });
 		bool several = is_shown(trie, inner) && is_shown(trie, trie->sibling[inner]);

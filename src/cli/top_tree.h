@@ -2,7 +2,8 @@
  * top_tree.h - one function: who called it, and what it calls.
  *
  * Where it is on a stack more than once, the outermost one counts, so that its callers and what it
- * calls have the same whole. */
+ * calls have the same whole.  Where there are several ways to it, what is straight from one up to the
+ * root is cut short: else the frames of one caller push the next one off the screen. */
 #pragma once
 #include "cli/top_sums.h"
 
@@ -10,6 +11,7 @@ struct top_branch {
 	u32 key;
 	u32 indent; /* one more only where there are several */
 	struct top_amount had;
+	u32 cut; /* frames from this one to the root, of which none is listed; 0: this one is */
 };
 
 struct top_tree {

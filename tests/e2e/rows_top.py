@@ -195,12 +195,15 @@ def top_cost(run):
         terminal.wait(lambda screen: "in the last 10 s" in screen.text or "in the last 9 s" in screen.text, "ten seconds", 30)
         begin, spent = time.monotonic_ns(), process_cpu_ns(pid)
         time.sleep(seconds)  # what is measured is this time
+        threads = len(os.listdir(f"/proc/{target.pid}/task"))
         own = 100 * (process_cpu_ns(pid) - spent) / (time.monotonic_ns() - begin)
         screen = terminal.screen()
         shown = float(HEALTH.match(screen.lines[2])[1])
     yield at_most("own CPU of a core", own, 3, " %")
     yield holds("it says of itself", abs(shown - own) <= 1.5, f"{shown:.1f} % ({own:.1f} %)", "the same")
-    yield at_least("threads it saw", int(re.search(r"(\d+) threads", screen.lines[1])[1]), 50)
+    # it counts those with a sample, and the least busy thread has one in some seconds
+    yield at_least("threads that it sampled", int(re.search(r"(\d+) threads", screen.lines[1])[1]), 25)
+    yield at_least("threads that there were", threads, 50)
 
 
 def child_of_shell(terminal):

@@ -215,6 +215,33 @@ static void a_tree_has_callers_and_what_is_called(void **state)
 	hand_fed_free(&fed);
 }
 
+/* Of several ways to a function each has its first frames listed, whatever is above them. */
+static void what_is_straight_up_to_the_root_is_cut_short(void **state)
+{
+	struct hand_fed fed;
+	struct top_model *model = &fed.model;
+	const struct top_tree *tree = &model->tree;
+
+	(void)state;
+	hand_fed_init(&fed);
+	hand_feed(&fed, 1, "a;b;c;d;e;half;work 5\na;b;c;third;work 3\n");
+	model->tree_view = TOP_FUNCTIONS;
+	model->tree_key = model->rows.at[0].key;
+	model->in_tree = true;
+	top_model_refresh(model);
+	assert_int_equal(tree->callers.count,
+			 8); /* half e d (3), third c b a: one is no shorter cut */
+	assert_int_equal(tree->callers.at[2].cut, 0);
+	assert_int_equal(tree->callers.at[3].cut, 3);
+	assert_int_equal(tree->callers.at[4].had.total_samples, 3);
+	assert_int_equal(tree->callers.at[7].cut, 0);
+	model->tree_key = tree->callers.at[0].key; /* half: there is one way to it */
+	top_model_refresh(model);
+	assert_int_equal(tree->callers.count, 5);
+	assert_int_equal(tree->callers.at[4].cut, 0);
+	hand_fed_free(&fed);
+}
+
 /* Samples without a weight are counted. */
 static void without_weights_samples_are_the_whole(void **state)
 {
@@ -289,6 +316,7 @@ int main(void)
 		cmocka_unit_test(a_scope_is_a_thread_a_process_or_a_language),
 		cmocka_unit_test(a_filter_hides_rows_and_changes_no_share),
 		cmocka_unit_test(a_tree_has_callers_and_what_is_called),
+		cmocka_unit_test(what_is_straight_up_to_the_root_is_cut_short),
 		cmocka_unit_test(without_weights_samples_are_the_whole),
 		cmocka_unit_test(sums_are_those_of_the_profile),
 	};
