@@ -290,6 +290,12 @@ static u32 find_places(struct unit *unit, u64 place, struct debug_place *places)
 	return count;
 }
 
+/* A function of an assembler file may have no size. */
+static bool is_sizeless(const char *name, const GElf_Sym *symbol)
+{
+	return name && !symbol->st_size && GELF_ST_TYPE(symbol->st_info) == STT_FUNC;
+}
+
 /* By the symbol tables, of which there may be more beside the file than in it. */
 static const char *symbol_at(struct debug_info *info, u64 address)
 {
@@ -298,7 +304,13 @@ static const char *symbol_at(struct debug_info *info, u64 address)
 	const char *name = dwfl_module_addrinfo(info->module, address, &offset, &symbol, NULL, NULL,
 						NULL);
 
-	return name && offset < symbol.st_size ? name : NULL;
+	if (name && offset < symbol.st_size)
+		return name;
+	if (is_sizeless(name, &symbol)) /* libdw gives it only where no other is around */
+		return name;
+	/* nobody calls what returns from a signal: in front of its first instruction is no call */
+	name = dwfl_module_addrinfo(info->module, address + 1, &offset, &symbol, NULL, NULL, NULL);
+	return is_sizeless(name, &symbol) && offset == 0 ? name : NULL;
 }
 
 u32 debug_info_find(struct debug_info *info, u64 address,

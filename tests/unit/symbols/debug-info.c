@@ -48,6 +48,30 @@ static void check_place(const struct debug_place *place, const char *name, u32 l
 	assert_int_equal(place->is_inlined, is_inlined);
 }
 
+/* As glibc's __restore_rt: without a size, and its frame's address is in front of it. */
+__asm__(".pushsection .text\n"
+	".balign 16\n"
+	".type before, @function\n"
+	"before: ret\n"
+	".size before, . - before\n"
+	".balign 16\n"
+	".type has_no_size, @function\n"
+	"has_no_size:\n"
+	"mov $15, %eax\n"
+	"syscall\n"
+	".balign 16\n"
+	".popsection\n");
+extern const u8 has_no_size[];
+
+static void check_only_name(struct debug_info *info, u64 address, const char *name)
+{
+	struct debug_place places[DEBUG_PLACES_MAX];
+	u32 count = debug_info_find(info, address, places);
+
+	assert_int_equal(count, 1);
+	assert_string_equal(places[0].name, name);
+}
+
 static void an_address_is_in_what_was_inlined_there(void **state)
 {
 	struct image *image = image_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "self",
@@ -65,6 +89,10 @@ static void an_address_is_in_what_was_inlined_there(void **state)
 	check_place(&places[0], "inner", INNER_LINE, true);
 	check_place(&places[1], "outer", OUTER_LINE, true);
 	check_place(&places[2], "around", AROUND_LINE, false);
+	u64 sizeless = (u64)(uintptr_t)has_no_size - bias;
+	check_only_name(info, sizeless, "has_no_size");
+	check_only_name(info, sizeless + 7, "has_no_size"); /* back from the system call */
+	check_only_name(info, sizeless - 1, "has_no_size");
 	assert_int_equal(debug_info_find(info, 0, places), 0);
 	assert_int_equal(debug_info_find(info, UINT64_MAX, places), 0);
 	debug_info_close(info);
