@@ -29,8 +29,8 @@ enum {
 
 /* So often the ring is looked at. */
 static const u64 POLL_NS = 20 * NS_PER_MS;
-/* And whether it was full when somebody ended. */
-static const u64 MISSED_NS = NS_PER_S;
+/* And for processes that ended without a word, sooner when one seems to be gone. */
+static const u64 MISSED_NS = NS_PER_S, GONE_NS = 20 * NS_PER_MS;
 
 /* ---- lives --------------------------------------------------------------------------------- */
 
@@ -99,24 +99,29 @@ static void on_record(void *arg, const struct kernel_record *record, size_t size
 	}
 }
 
-/* The ring may have been full when a process ended.  What it used is paid as far as it was told; two looks, since what
- * was told may not be read yet. */
+/* A process may have ended before the kernel was told of it, or when the ring was full.  What it used is paid as far as it
+ * was told; two looks, since what was told may not be read yet. */
 static void find_missed_ends(struct run *run, u64 now_ns)
 {
 	u64 counts[KERNEL_COUNTS];
+	bool some_gone = false;
 
 	if (now_ns < run->missed_ns)
 		return;
-	run->missed_ns = now_ns + MISSED_NS;
 	kernel_program_counts(&run->program, counts);
-	for (u32 i = 0; counts[KERNEL_COUNT_LIVES_LOST] && i < run->processes.count; i++) {
+	for (u32 i = 0; i < run->processes.count; i++) {
 		struct watched *process = run->processes.at[i];
+		if (process->was_there && !counts[KERNEL_COUNT_LIVES_LOST])
+			continue;
 		bool is_gone = !target_is_alive(process->pid);
 		process->has_ended |= is_gone && process->was_gone;
 		process->was_gone = is_gone;
+		process->was_there |= !is_gone;
+		some_gone |= is_gone;
 		for (u32 t = 0; process->has_ended && t < process->threads.count; t++)
 			run_on_last(run, process, &process->threads.at[t], now_ns);
 	}
+	run->missed_ns = now_ns + (some_gone ? GONE_NS : MISSED_NS);
 }
 
 /* Two threads that end at once may be told in either order: only now nothing of it can come. */

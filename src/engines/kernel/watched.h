@@ -49,7 +49,8 @@ struct watched {
 	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
 	u64 maps_wait_ns; /* not again before: when that did not help the last time */
 	VEC(struct replaced_code) replaced; /* of late */
-	bool has_ended, was_gone;           /* was_gone: when its end may have been missed */
+	bool has_ended;
+	bool was_there, was_gone; /* when looks were taken for ends that nothing told of */
 	attached_list attached;
 	struct watched_vm vms[KERNEL_VMS];
 	bool may_have_one; /* a VM that has not started, or none of whose threads is known */
