@@ -15,6 +15,7 @@
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/trace_table.h"
+#include "session/privilege.h"
 
 enum {
 	TIMELINE_CELLS = 512 * 1024, /* 6 MiB: for a page */
@@ -312,6 +313,7 @@ static int record(struct recording *r)
 		record_output_abandon(&r->output);
 		return sampling_exec_failed(r->name, r->command, &err);
 	}
+	privilege_drop();
 	sample(r);
 	int code = write_profile(r);
 	session_free(r->session);

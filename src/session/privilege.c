@@ -61,6 +61,41 @@ bool privilege_has_capability(u32 capability)
 	return data[capability / 32].effective >> capability % 32 & 1;
 }
 
+void privilege_drop(void)
+{
+	static const u32 kept[] = {
+		CAP_CHOWN,
+		CAP_DAC_OVERRIDE,
+		CAP_DAC_READ_SEARCH,
+		CAP_FOWNER,
+		CAP_KILL,
+		CAP_SETGID,
+		CAP_SETUID, /* files are opened as the target's user */
+		CAP_SYS_PTRACE,
+		CAP_SYSLOG,
+		CAP_PERFMON,
+		CAP_BPF,
+		CAP_CHECKPOINT_RESTORE, /* /proc/PID/map_files */
+	};
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	u32 mask[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return;
+	for (u32 i = 0; i < COUNT_OF(kept); i++)
+		mask[kept[i] / 32] |= 1u << kept[i] % 32;
+	/* CAP_SYS_ADMIN stands for the last three where a container has only that, or Linux < 5.8 */
+	if (~data[CAP_BPF / 32].permitted & mask[CAP_BPF / 32])
+		return;
+	for (u32 i = 0; i < COUNT_OF(data); i++) {
+		data[i].effective &= mask[i];
+		data[i].permitted &= mask[i];
+		data[i].inheritable &= mask[i];
+	}
+	syscall(SYS_capset, &header, data);
+}
+
 bool privilege_read_sysctl(const char *name, s64 *out)
 {
 	char path[128], text[32];

@@ -13,5 +13,10 @@ bool privilege_read_sudo(struct spawn_identity *out);
 /* Is the capability (linux/capability.h) in our effective set? */
 bool privilege_has_capability(u32 capability);
 
+/* Gives up, for good, what a run that has begun needs no more: all but what it takes to read the target, to name the kernel's
+ * functions, to ask for more of what is sampled already and to write the profile.  Of this thread and those that it starts; a
+ * command that was started before keeps its own. */
+void privilege_drop(void);
+
 /* A sysctl that holds one number ("kernel/perf_event_paranoid"); false where there is none. */
 bool privilege_read_sysctl(const char *name, s64 *out);

@@ -14,6 +14,7 @@ import importlib
 import sys
 import time
 import traceback
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,9 +24,14 @@ from rows import REGISTRY, Figure, Run, Skip
 from sonde import Sonde
 
 TREE = Path(__file__).resolve().parents[2]
-MODULES = ("rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
-           "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks", "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_go", "rows_default", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched")
+MODULES = (
+    "rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
+    "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks",
+    "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_go",
+    "rows_default", "rows_hostile", "rows_perf", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched",
+)
 WIDTHS = (16, 9, 34, 26)
+LONGEST = 30  # rows of which the end says how long they took
 USUAL = ("3.1", "py3.11", "gcc")  # the host's own
 
 
@@ -59,6 +65,7 @@ class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
         self.missed = []  # (row, interpreter, figure): what the end says again
+        self.seconds = Counter()  # by row, on all interpreters
 
     def skip(self, row, interpreter, why):
         self.skipped += 1
@@ -68,6 +75,8 @@ class Tally:
         """What failed, again, where a log that was cut still has it; then the counts."""
         for row, interpreter, figure in self.missed:
             print(f"FAILED {row} on {interpreter}: {figure.what}: {figure.value}, the bar: {figure.bar}")
+        longest = ", ".join(f"{row} {seconds:.0f}" for row, seconds in self.seconds.most_common(LONGEST))
+        print(f"of {self.seconds.total():.0f} seconds: {longest}")
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
 
     def figures(self, row, interpreter, figures, seconds):
@@ -78,8 +87,7 @@ class Tally:
         self.missed += [(row, interpreter, figure) for figure in figures if not figure.ok]
         self.passed += ok
         self.failed += not ok
-        if seconds > 20:
-            print(f"    ({row} on {interpreter} took {seconds:.0f} s)", flush=True)
+        self.seconds[row] += seconds
 
 
 def measure(row, run):

@@ -139,6 +139,7 @@ class Sonde:
         """Records to the end. rc: what it must exit with (None: anything)."""
         with tempfile.TemporaryDirectory(prefix="sonde-e2e-") as name:
             directory = Path(name)
+            directory.chmod(0o777)  # `wrap` may make it somebody else
             waited_ns = main_thread_waited_ns(pid)
             running = Running(self.words(directory, pid=pid, **options), directory, wrap, environment)
             seconds = options.get("seconds", 1.0) or 0

@@ -31,6 +31,7 @@ test    nodejs            node
 test    npm               npm
 test    python3-greenlet
 test    tmux              tmux
+test    linux-perf        perf
 test    valgrind          callgrind_annotate
 matrix  mmdebstrap        mmdebstrap
 matrix  debian-archive-keyring

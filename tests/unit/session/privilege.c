@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void only_whole_numbers_are_users(void **state)
@@ -92,12 +93,39 @@ static void sysctls(void **state)
 	assert_false(privilege_read_sysctl("kernel/ostype", &value)); /* "Linux" */
 }
 
+/* In a child: it is for good. */
+static void what_a_run_needs_no_more_is_given_up(void **state)
+{
+	static const u32 kept[] = { CAP_SYS_PTRACE, CAP_BPF, CAP_PERFMON, CAP_DAC_OVERRIDE };
+	static const u32 given_up[] = { CAP_SYS_ADMIN, CAP_SYS_MODULE, CAP_NET_ADMIN,
+					CAP_SYS_RAWIO };
+	int status;
+
+	(void)state;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		bool had[COUNT_OF(kept)], good = true;
+		for (u32 i = 0; i < COUNT_OF(kept); i++)
+			had[i] = privilege_has_capability(kept[i]);
+		privilege_drop();
+		for (u32 i = 0; i < COUNT_OF(kept); i++)
+			good &= privilege_has_capability(kept[i]) == had[i];
+		for (u32 i = 0; i < COUNT_OF(given_up); i++)
+			good &= !privilege_has_capability(given_up[i]);
+		_exit(good ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_whole_numbers_are_users),
 		cmocka_unit_test(the_name_comes_from_the_user_list),
 		cmocka_unit_test(capabilities_are_those_of_proc),
+		cmocka_unit_test(what_a_run_needs_no_more_is_given_up),
 		cmocka_unit_test(sysctls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
