@@ -32,7 +32,8 @@ struct session {
 	bool with_source, is_finished;
 	struct sources sources;
 	u64 begin_ns;
-	u64 own_cpu_ns; /* before the session */
+	u64 own_cpu_ns; /* before the first sample could come */
+	u64 attach_cpu_ns;
 	char title[512];
 	char engine_note[400];
 	/* what the last sample was of: most samples follow one of the same process and thread */
@@ -191,7 +192,6 @@ static struct session *session_new(const struct session_options *options, struct
 		err_no_memory(err);
 		return NULL;
 	}
-	session->own_cpu_ns = clock_own_cpu_ns();
 	session->begin_ns = clock_now_ns();
 	session->with_source = options->with_source;
 	session->profile.timeline.cells_most = options->timeline_cells;
@@ -200,7 +200,7 @@ static struct session *session_new(const struct session_options *options, struct
 	session->profile.start_unix_ns = clock_read_ns(CLOCK_REALTIME);
 	session->profile.title = session->title;
 	session->profile.command = options->command;
-	session->target.proc_fd = -1;
+	target_init(&session->target, 0);
 	return session;
 }
 
@@ -273,6 +273,7 @@ static bool open_best_engine(struct session *session, const struct engine_option
 struct session *session_start(const struct session_options *options, struct err *err)
 {
 	struct engine_options run = options->run;
+	u64 began_ns = clock_own_cpu_ns();
 	struct session *session = session_new(options, err);
 
 	if (!session)
@@ -285,6 +286,8 @@ struct session *session_start(const struct session_options *options, struct err 
 		good = options->engine ? open_named_engine(session, options->engine, &run, err) :
 					 open_best_engine(session, &run, err);
 	}
+	session->own_cpu_ns = clock_own_cpu_ns();
+	session->attach_cpu_ns = session->own_cpu_ns - began_ns;
 	if (good)
 		return session;
 	session_free(session);
@@ -332,6 +335,7 @@ const struct profile *session_profile(struct session *session)
 	if (!session->is_finished) {
 		session->engine->quality(session->run, &profile->quality);
 		profile->quality.own_cpu_ns = clock_own_cpu_ns() - session->own_cpu_ns;
+		profile->quality.attach_cpu_ns = session->attach_cpu_ns;
 		profile->duration_ns = profile->quality.end_ns - profile->quality.begin_ns;
 	}
 	profile->quality.unnamed = naming_unnamed(session->naming);
@@ -373,8 +377,7 @@ void session_free(struct session *session)
 		return;
 	if (session->run)
 		session->engine->close(session->run);
-	if (session->target.proc_fd >= 0)
-		target_close(&session->target);
+	target_close(&session->target);
 	naming_free(session->naming);
 	profile_free(&session->profile);
 	sources_free(&session->sources);

@@ -166,10 +166,15 @@ static bool read_memory_facts(struct target *target, struct err *err)
 	return false;
 }
 
-bool target_open(struct target *target, u32 pid, struct err *err)
+void target_init(struct target *target, u32 pid)
 {
 	*target = (struct target){ .pid = pid, .proc_fd = -1 };
 	mem_live_init(&target->mem, pid);
+}
+
+bool target_open(struct target *target, u32 pid, struct err *err)
+{
+	target_init(target, pid);
 	if (open_proc(target, err) && read_identity(target, err) &&
 	    read_memory_facts(target, err)) {
 		read_exe(target);

@@ -43,6 +43,8 @@ struct target {
 	char exe[256]; /* as its own root sees it, cut if longer */
 };
 
+/* One that is not open; target_close() may be called. */
+void target_init(struct target *target, u32 pid);
 /* Identity, memory and maps. Names the missing capability or sysctl on EPERM. */
 bool target_open(struct target *target, u32 pid, struct err *err);
 void target_close(struct target *target);

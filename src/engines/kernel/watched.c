@@ -19,7 +19,7 @@ struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
 		return NULL;
 	process->pid = pid;
 	process->incarnation = incarnation;
-	process->own.proc_fd = -1;
+	target_init(&process->own, pid);
 	process->target = target ? target : &process->own;
 	unwind_space_init(&process->space, process->target, files);
 	return process;
@@ -211,7 +211,7 @@ int watched_next_vm(struct watched *process, machine_cache *cache)
 	struct err err = { 0 };
 
 	for (u32 i = 0; i < KERNEL_VMS && i < process->attached.count; i++) {
-		const struct attached *attached = process->attached.at[i];
+		struct attached *attached = process->attached.at[i];
 		if (process->vms[i].number)
 			continue;
 		if (machine_find(&process->vms[i].machine, attached, &process->space, cache,

@@ -3,6 +3,7 @@
 #include "target/target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -63,6 +64,19 @@ static void identity_memory_and_maps(void **state)
 	assert_int_equal(target_check(&target), TARGET_SAME);
 	target_close(&target);
 	child_end(&child);
+}
+
+static void what_was_never_opened_closes_nothing(void **state)
+{
+	struct target target;
+
+	(void)state;
+	int before = open("/dev/null", O_RDONLY | O_CLOEXEC), first = fcntl(0, F_GETFD);
+	target_init(&target, 4711);
+	target_close(&target);
+	assert_true(fcntl(before, F_GETFD) >= 0);
+	assert_int_equal(fcntl(0, F_GETFD), first);
+	close(before);
 }
 
 static void idle_with_odd_name(struct child *child)
@@ -342,6 +356,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(identity_memory_and_maps),
+		cmocka_unit_test(what_was_never_opened_closes_nothing),
 		cmocka_unit_test(a_name_may_hold_anything),
 		cmocka_unit_test(the_inner_pid_is_that_of_the_innermost_namespace),
 		cmocka_unit_test(a_process_that_is_not_there_is_named),
