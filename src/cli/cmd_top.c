@@ -37,7 +37,7 @@ static const struct top_options defaults = { .sampling = SAMPLING_DEFAULTS, .lim
 static const struct option_row rows[] = {
 	SAMPLING_PID(top_options),
 	{ 'a', "all", NULL, OPTION_FLAG, AT(all),
-	  .text = "every process that runs a language that sonde knows; new ones join" },
+	  .text = "every process; with the reader, those that run Ruby or Python" },
 	SAMPLING_RATE(top_options),
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
 	  .text = "stop after this long: 30, 30s, 5m (with --once: 1s)" },
@@ -135,8 +135,6 @@ static void set_up(struct top *top)
 	u64 length_ns = given->duration_ns ? given->duration_ns : given->once ? NS_PER_S : 0;
 
 	session.command = top->line.text;
-	if (given->all && !session.engine)
-		session.engine = "reader"; /* one for each process */
 	top_sources_init(&top->sources, &top->model, &session);
 	top->model.view = given->lines ? TOP_LINES : TOP_FUNCTIONS;
 	top->model.sort = given->sort == REPORT_TOTAL ? TOP_BY_TOTAL : TOP_BY_SELF;
@@ -152,10 +150,22 @@ static void set_up(struct top *top)
 	};
 }
 
-static bool attach(struct top *top, struct err *err)
+/* By one engine that has every process, or by one for each process that runs a language. */
+static bool attach_all(struct top *top, struct err *err)
 {
-	if (!top->given->all)
-		return top_sources_add(&top->sources, top->live.pid, top->command != NULL, err);
+	struct session_options *options = &top->sources.options;
+	bool is_reader = options->engine && !strcmp(options->engine, "reader");
+	struct err why = { 0 };
+
+	if (!is_reader && top_sources_add_all(&top->sources, &why))
+		return true;
+	if (!is_reader && options->engine) {
+		*err = why;
+		return false;
+	}
+	if (why.text[0] && why.code != ERR_UNSUPPORTED) /* else it does not have this mode */
+		say_note("only processes that run Ruby or Python: %s", why.text);
+	options->engine = "reader";
 	u32 found = top_sources_find(&top->sources);
 	if (found || !top->given->once)
 		return true;
@@ -164,6 +174,17 @@ static bool attach(struct top *top, struct err *err)
 		       err_hint(err, "%u could not be looked into; root could (sudo)",
 				top->sources.not_allowed) :
 		       false;
+}
+
+static bool attach(struct top *top, struct err *err)
+{
+	bool good = top->given->all ? attach_all(top, err) :
+				      top_sources_add(&top->sources, top->live.pid,
+						      top->command != NULL, err);
+
+	if (good && top_sources_note(&top->sources)[0])
+		say_note("%s", top_sources_note(&top->sources));
+	return good;
 }
 
 static void say_end(const struct top *top, enum top_end end)

@@ -121,7 +121,9 @@ static void put_health(const struct top_screen *screen, struct top_grid *grid, u
 	u64 all = top_model_whole(model);
 	if (!model->sums.scope.set && !top_model_by_samples(model) && ns) {
 		if (!strcmp(profile->mode, "cpu"))
-			str_addf(&text, ", the program %.2f cores", (double)all / (double)ns);
+			str_addf(&text, ", the %s %.2f cores",
+				 profile->processes.count > 1 ? "programs" : "program",
+				 (double)all / (double)ns);
 		else if (!strcmp(profile->mode, "gvl") && profile->processes.count == 1)
 			str_addf(&text, ", VM's lock held %.1f %% of the time", percent(all, ns));
 	}

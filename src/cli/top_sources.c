@@ -70,20 +70,17 @@ static bool start_thread(struct top_source *source)
 	return !failed;
 }
 
-bool top_sources_add(struct top_sources *sources, u32 pid, bool spawned, struct err *err)
+static bool add(struct top_sources *sources, const struct session_options *options, struct err *err)
 {
 	struct top_source *source = calloc(1, sizeof *source);
-	struct session_options options = sources->options;
 
 	if (!source || !vec_grow(&sources->all, sources->all.count + 1)) {
 		free(source);
 		return err_no_memory(err);
 	}
-	options.pid = pid;
-	options.spawned = spawned;
 	source->owner = sources;
-	source->pid = pid;
-	source->session = session_start(&options, err);
+	source->pid = options->pid;
+	source->session = session_start(options, err);
 	if (!source->session || !start_thread(source)) {
 		if (source->session)
 			err_no_memory(err);
@@ -93,6 +90,29 @@ bool top_sources_add(struct top_sources *sources, u32 pid, bool spawned, struct 
 	}
 	sources->all.at[sources->all.count++] = source;
 	return true;
+}
+
+bool top_sources_add(struct top_sources *sources, u32 pid, bool spawned, struct err *err)
+{
+	struct session_options options = sources->options;
+
+	options.pid = pid;
+	options.spawned = spawned;
+	return add(sources, &options, err);
+}
+
+bool top_sources_add_all(struct top_sources *sources, struct err *err)
+{
+	struct session_options options = sources->options;
+
+	options.run.all = true;
+	sources->has_all = add(sources, &options, err);
+	return sources->has_all;
+}
+
+const char *top_sources_note(const struct top_sources *sources)
+{
+	return sources->all.count ? session_engine_note(sources->all.at[0]->session) : "";
 }
 
 /* ---- everything that runs ----------------------------------------------------------------- */
@@ -194,9 +214,11 @@ static int by_number(const void *a, const void *b)
 u32 top_sources_find(struct top_sources *sources)
 {
 	VEC(u32) pids = { 0 };
-	DIR *proc = opendir("/proc");
 	u32 found = 0;
 
+	if (sources->has_all)
+		return 0;
+	DIR *proc = opendir("/proc");
 	for (struct dirent *entry; proc && (entry = readdir(proc));) {
 		char *end;
 		unsigned long pid = strtoul(entry->d_name, &end, 10);

@@ -24,6 +24,7 @@ struct top_sources {
 	VEC(struct top_refused)
 	refused;         /* what sonde cannot profile, as long as it runs the same program */
 	u32 not_allowed; /* of the refused */
+	bool has_all;    /* one session samples every process */
 	bool stopped;    /* no thread runs, and the model has all they had */
 };
 
@@ -31,6 +32,10 @@ void top_sources_init(struct top_sources *sources, struct top_model *model,
 		      const struct session_options *options);
 /* Attaches; then `top_sources_run` samples. */
 bool top_sources_add(struct top_sources *sources, u32 pid, bool spawned, struct err *err);
+/* Every process there is and will be, by one session whose engine can do that. */
+bool top_sources_add_all(struct top_sources *sources, struct err *err);
+/* Why the engine is not the best one (session_engine_note), or "". */
+const char *top_sources_note(const struct top_sources *sources);
 /* Every process that can be profiled and is not yet, nor is a child of one that is. How many. */
 u32 top_sources_find(struct top_sources *sources);
 /* How many still run.  `err` is why the last one stopped. */

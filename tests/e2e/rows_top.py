@@ -7,6 +7,7 @@ import signal
 import time
 from typing import NamedTuple
 
+import interpreters
 from rows import Figure, at_least, at_most, exactly, holds, row
 from target import process_cpu_ns, start
 from terminal import Terminal
@@ -262,3 +263,9 @@ def top_all(run):
             yield Figure("shares above 100 %", len(wrong), f"= 0 {wrong[:1] or ''}", not wrong)
         terminal.type("q")
         yield holds("q ends it with 0", wait_end(terminal, 0))
+    (native, *_), _ = interpreters.find(language=interpreters.NATIVE)
+    with start(run.interpreter, "shares.rb") as first, start(native, "shapes.c", 1) as other:
+        whole = json.loads(run.sonde.run("top", "-a", "--once", "--json", "-r", 500, "-d", "1.5s").stdout)
+        yield holds("a program in C is there, too", other.pid in [thread["pid"] for thread in whole["threads"]])
+        languages = json.loads(run.sonde.run("top", "-a", "-e", "reader", "--once", "--json", "-r", 500, "-d", "1.5s").stdout)
+        yield holds("with readers: the program in Ruby", first.pid in [thread["pid"] for thread in languages["threads"]])
