@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "elf/image.h"
 #include "target/target.h"
 
@@ -13,6 +14,8 @@
 
 /* Frames of a stack that are looked at for one that may live on. */
 enum { LIVE_DEPTH_MAX = 4096 };
+
+static const u64 FIND_NAMES_NS = NS_PER_S;
 
 static bool seen_before(const struct maps *maps, u32 index)
 {
@@ -131,6 +134,14 @@ bool attached_has_frame(const struct attached *attached, const struct mem *mem, 
 			return true;
 	}
 	return false;
+}
+
+void attached_find_names(struct attached *attached, const struct mem *mem, u64 now_ns)
+{
+	if (!attached->runtime->find_names || now_ns < attached->find_names_ns)
+		return;
+	bool found = attached->runtime->find_names(mem, attached->state);
+	attached->find_names_ns = found ? UINT64_MAX : now_ns + FIND_NAMES_NS;
 }
 
 const struct attached *attached_of_kind(const attached_list *list, u16 kind)

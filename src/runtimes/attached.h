@@ -9,8 +9,9 @@
 
 struct attached {
 	const struct runtime *runtime;
-	u16 kind;        /* of its frames */
-	bool is_program; /* its image is the program itself, and not a library */
+	u16 kind;          /* of its frames */
+	bool is_program;   /* its image is the program itself, and not a library */
+	u64 find_names_ns; /* not before; UINT64_MAX: found */
 	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
 };
 
@@ -28,6 +29,8 @@ struct attach_report {
 void attached_find(attached_list *list, const struct target *target, struct attach_report *report);
 /* Appends copies. False when out of memory. */
 bool attached_copy(attached_list *to, const attached_list *from);
+/* Now and then, until it is there: what names of threads take. */
+void attached_find_names(struct attached *attached, const struct mem *mem, u64 now_ns);
 /* The generation of a VM's thread as it is now: see struct walk. */
 u64 attached_generation(const struct attached *attached, const struct mem *mem, u64 thread);
 /* Of two VMs on one thread: changes when one of them does; 0 when one is not known. */

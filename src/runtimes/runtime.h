@@ -124,6 +124,9 @@ struct runtime {
 	/* A small transaction of its own: false when the memory is not what a frame's would be. */
 	bool (*name_frame)(const struct mem *mem, const void *state, const struct frame *frame,
 			   struct frame_name *out);
+	/* Optional. Looks for what names of threads take and what may not be there from the beginning (a module that is
+	 * imported later); false: it is not there yet, ask again. */
+	bool (*find_names)(const struct mem *mem, void *state);
 	/* Optional. Does who sleeps on the futex at this address wait for the VM's lock? For VMs that do not say of
 	 * a thread that it waits. */
 	bool (*is_lock)(const void *state, u64 address);

@@ -234,6 +234,20 @@ def churn(run):
     yield at_least("threads seen", tids, 20)
 
 
+@row("py-names", "threads are called what threading calls them, with both engines; 2.7 has the kernel's names", language="python")
+def thread_names(run):
+    if run.interpreter.version < (3,):
+        raise Skip("Python 2 has its names elsewhere")
+    with start(run.interpreter, "named.py") as target:
+        names = {**dict(map(tuple, target.facts["names"])), target.pid: "MainThread"}
+        for engine in ("reader", "kernel"):
+            recording = run.sonde.record(target.pid, rate=499, seconds=2, threads=True, more=("-e", engine))
+            said = {stack.tid: stack.thread for stack in recording.stacks}
+            yield exactly(f"{engine}: threads seen", len(set(said) & set(names)), len(names))
+            wrong = [(name, names[tid]) for tid, name in said.items() if tid in names and name != names[tid][:63]]
+            yield Figure(f"{engine}: under another name {wrong[:1] or ''}", len(wrong), "= 0", not wrong)
+
+
 @row("py-deep", "20,000 deep recursion: complete", language="python")
 def deep(run):
     depth = 20_000

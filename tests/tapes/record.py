@@ -39,6 +39,8 @@ def main():
     there, missing = interpreters.find(sys.argv[1:] or None)
     sonde = Sonde(HERE.parents[1] / "build" / "sonde")
     for interpreter in there:
+        if interpreter.language.name not in PROGRAMS:
+            continue
         record(sonde, interpreter)
     for name, why in missing.items():
         print(f"{name}: {why}")

@@ -273,8 +273,8 @@ enum machine_part machine_part_at(const struct machine *machine, u64 place)
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
-bool machine_find(struct machine *machine, const struct attached *attached,
-		  struct unwind_space *space, machine_cache *cache, struct err *err)
+bool machine_find(struct machine *machine, struct attached *attached, struct unwind_space *space,
+		  machine_cache *cache, struct err *err)
 {
 	const struct mem *mem = &space->target->mem.mem;
 	const struct runtime *runtime = attached->runtime;

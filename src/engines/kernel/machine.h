@@ -26,7 +26,7 @@ struct machine_loop {
 
 /* A VM of a process. */
 struct machine {
-	const struct attached *attached;
+	struct attached *attached;
 	s32 own_word; /* from the thread pointer; 0: there is none, and machine_riders() has to tell */
 	s32 second_word; /* where it may be while that place is empty; 0: nowhere */
 	u32 loop_count;
@@ -48,7 +48,7 @@ void machine_riders(const struct machine *machine, const struct target *target,
 		    machine_rider_fn *fn, void *arg);
 
 /* False: the VM is not far enough yet, and err says so. */
-bool machine_find(struct machine *machine, const struct attached *attached,
-		  struct unwind_space *space, machine_cache *cache, struct err *err);
+bool machine_find(struct machine *machine, struct attached *attached, struct unwind_space *space,
+		  machine_cache *cache, struct err *err);
 enum machine_part machine_part_at(const struct machine *machine, u64 place);
 void machine_tell(const struct machine *machine, struct kernel_machine *out);

@@ -21,11 +21,12 @@ static bool name_by_vm(const struct watched *process, struct watched_thread *thr
 	bool found = false;
 
 	for (u32 i = 0; i < KERNEL_VMS && !found; i++) {
-		const struct attached *attached = process->vms[i].machine.attached;
+		struct attached *attached = process->vms[i].machine.attached;
 		struct frame frame = { .id = head->vms[i].thread, .pos = FRAME_POS_THREAD };
 		if (!process->vms[i].number || !frame.id)
 			continue;
 		frame.kind = attached->kind;
+		attached_find_names(attached, &process->target->mem.mem, head->time_ns);
 		found = attached->runtime->name_frame(&process->target->mem.mem, attached->state,
 						      &frame, &name) &&
 			name.label.length;

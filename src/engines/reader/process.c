@@ -21,6 +21,9 @@ enum {
 	REFRESH_SHARE = 10,
 };
 
+/* So long after it was asked for in vain a thread's name is asked for again. */
+static const u64 NAME_LEAST_NS = NS_PER_MS, NAME_MOST_NS = 4 * NS_PER_S;
+
 /* How long one that runs when it is found is taken to run on; what it uses keeps it hot then. */
 static const u64 FIRST_HOT_NS = 500 * NS_PER_MS;
 
@@ -115,6 +118,7 @@ static struct reader_thread *find_thread(const struct refresh *refresh, u64 addr
 	return NULL;
 }
 
+/* A VM knows the name of a thread a little after its begin, or never: it is asked less and less often. */
 static void name_thread(const struct reader_process *process, struct reader_thread *thread)
 {
 	struct frame_name name = { 0 };
@@ -126,12 +130,18 @@ static void name_thread(const struct reader_process *process, struct reader_thre
 	frame.kind = thread->attached->kind;
 	str_clear(&name.label);
 	str_clear(&name.path);
-	if (thread->attached->runtime->name_frame(&process->target->mem.mem,
-						  thread->attached->state, &frame, &name) &&
-	    name.label.length)
+	thread->is_named = thread->attached->runtime->name_frame(&process->target->mem.mem,
+								 thread->attached->state, &frame,
+								 &name) &&
+			   name.label.length;
+	if (thread->is_named)
 		snprintf(thread->name, sizeof thread->name, "%s", name.label.text);
 	str_free(&name.label);
 	str_free(&name.path);
+	thread->name_wait_ns = thread->name_wait_ns ? 2 * thread->name_wait_ns : NAME_LEAST_NS;
+	if (thread->name_wait_ns > NAME_MOST_NS)
+		thread->name_wait_ns = NAME_MOST_NS;
+	thread->ask_name_ns = clock_now_ns() + thread->name_wait_ns;
 }
 
 static bool is_wanted(const struct reader_thread *thread, const struct engine_options *options)
@@ -164,7 +174,9 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 	}
 	thread->vm_state = like->vm_state;
 	memcpy(thread->comm, like->comm, sizeof thread->comm);
-	if (other || renamed) {
+	if (other || renamed)
+		thread->ask_name_ns = thread->name_wait_ns = 0;
+	if (other || renamed || (!thread->is_named && clock_now_ns() >= thread->ask_name_ns)) {
 		name_thread(process, thread);
 		thread->wanted = is_wanted(thread, options);
 	}
@@ -304,8 +316,11 @@ static bool refresh_all(struct refresh *refresh)
 
 	for (u32 i = 0; i < process->threads.count; i++)
 		process->threads.at[i]->present = process->threads.at[i]->second.present = false;
-	for (u32 i = 0; i < process->attached.count && good; i++)
+	for (u32 i = 0; i < process->attached.count && good; i++) {
+		attached_find_names(process->attached.at[i], &process->target->mem.mem,
+				    clock_now_ns());
 		good = refresh_runtime(refresh, process->attached.at[i]);
+	}
 	good = good && refresh_others(refresh);
 	u32 kept = 0;
 	for (u32 i = 0; i < process->threads.count; i++) {

@@ -38,8 +38,10 @@ struct reader_thread {
 	u64 carrier; /* see struct vm_thread */
 	u32 life;    /* see struct sample_source */
 	char name[64];
-	u32 vm_state; /* enum vm_thread_state at the last refresh */
-	bool wanted;  /* passes the thread filter */
+	bool is_named;                 /* its VM has a name for it */
+	u64 ask_name_ns, name_wait_ns; /* else: not before, and how long then */
+	u32 vm_state;                  /* enum vm_thread_state at the last refresh */
+	bool wanted;                   /* passes the thread filter */
 	struct read_set set;
 	struct look_memory memory;
 	struct pause_history history;

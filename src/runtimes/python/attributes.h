@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * attributes.h - what an object's attributes are, without their names. */
+ * attributes.h - an attribute of an object, by its name. */
 #pragma once
 #include "mem/mem.h"
 #include "runtimes/python/layout.h"
 
-/* True ends the search. */
-typedef bool python_value_fn(void *arg, u64 value);
-/* The values of the first attributes that an instance was given, in that order, and words beside them that are none:
- * `fn` has to know what it looks for.  Did it find it? */
-bool python_each_attribute(const struct mem *mem, const struct python_state *state, u64 object,
-			   python_value_fn *fn, void *arg);
+/* The value that the instance itself has under this name (in its __dict__, not in its class or a slot); not before 3.6. */
+bool python_find_attribute(const struct mem *mem, const struct python_state *state, u64 object,
+			   const char *name, u64 *value);

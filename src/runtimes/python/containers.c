@@ -26,6 +26,7 @@ enum {
 	CHUNK_WORDS = 384,
 	LOG_SIZE_MAX = 40,
 	KIND_GENERAL = 0,
+	SHARED_KEYS_MAX = 30,
 	MINOR_LOG_SIZES = 11,     /* keys of 3.11 and later */
 	MINOR_VALUES_HEADED = 13, /* values have a head of a word */
 };
@@ -103,6 +104,20 @@ bool python_each_item(const struct mem *mem, const struct python_state *state, u
 	return false;
 }
 
+static bool is_string(const struct mem *mem, const struct python_state *state, u64 object,
+		      const char *wanted)
+{
+	const struct python_layout *at = &state->at;
+	size_t wanted_length = strlen(wanted);
+	char text[64];
+	u64 length;
+
+	return python_address_ok(object) && mem_read(mem, object + at->string_length, &length, 8) &&
+	       length == wanted_length && length <= sizeof text &&
+	       mem_read(mem, object + at->string_ascii, text, (u32)length) &&
+	       memcmp(text, wanted, length) == 0;
+}
+
 struct find {
 	const struct mem *mem;
 	const struct python_state *state;
@@ -113,15 +128,8 @@ struct find {
 static bool is_it(void *arg, u64 key, u64 value)
 {
 	struct find *find = arg;
-	const struct python_layout *at = &find->state->at;
-	size_t wanted = strlen(find->key);
-	char text[64];
-	u64 length;
 
-	if (!python_address_ok(key) || !mem_read(find->mem, key + at->string_length, &length, 8) ||
-	    length != wanted || wanted > sizeof text ||
-	    !mem_read(find->mem, key + at->string_ascii, text, (u32)wanted) ||
-	    memcmp(text, find->key, wanted) != 0)
+	if (!is_string(find->mem, find->state, key, find->key))
 		return false;
 	find->value = value;
 	return true;
@@ -136,6 +144,44 @@ bool python_find_item(const struct mem *mem, const struct python_state *state, u
 		return false;
 	*value = find.value;
 	return true;
+}
+
+bool python_find_key(const struct mem *mem, const struct python_state *state, u64 keys_at,
+		     const char *key, u32 *place)
+{
+	u64 words[2 * SHARED_KEYS_MAX];
+	struct keys keys;
+
+	if (keys_at & 7 || !read_keys(mem, state, keys_at, &keys) || keys.entry_words != 2 ||
+	    keys.count > SHARED_KEYS_MAX || !mem_read(mem, keys.entries, words, 16 * keys.count))
+		return false;
+	for (*place = 0; *place < keys.count; ++*place)
+		if (is_string(mem, state, words[2 * *place], key))
+			return true;
+	return false;
+}
+
+bool python_find_number(const struct mem *mem, const struct python_state *state, u64 dict,
+			u64 number, u64 *value)
+{
+	struct keys keys;
+	u64 words[CHUNK_WORDS];
+
+	if (!read_dict(mem, state, dict, &keys) || keys.values || keys.entry_words != 3)
+		return false;
+	for (u32 done = 0; done < keys.count; done += CHUNK_WORDS / 3) {
+		u32 part = keys.count - done < CHUNK_WORDS / 3 ? keys.count - done :
+								 CHUNK_WORDS / 3;
+		if (!mem_read(mem, keys.entries + 24ull * done, words, 24 * part))
+			return false;
+		/* hash, key, value; an int like this is its own hash */
+		for (u32 i = 0; i < part; i++) {
+			*value = words[3 * i + 2];
+			if (words[3 * i] == number && words[3 * i + 1] && *value)
+				return true;
+		}
+	}
+	return false;
 }
 
 u32 python_set_members(const struct mem *mem, const struct python_state *state, u64 set, u32 *place,

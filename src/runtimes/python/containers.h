@@ -15,6 +15,13 @@ bool python_each_item(const struct mem *mem, const struct python_state *state, u
 /* What the dict has under this string. */
 bool python_find_item(const struct mem *mem, const struct python_state *state, u64 dict,
 		      const char *key, u64 *value);
+/* The place of this string among the keys that the instances of a type share; false: `keys` are none such, or do not have it. */
+bool python_find_key(const struct mem *mem, const struct python_state *state, u64 keys,
+		     const char *key, u32 *place);
+/* What the dict has under this int, from 0 to 2^61 - 2. */
+bool python_find_number(const struct mem *mem, const struct python_state *state, u64 dict,
+			u64 number, u64 *value);
+
 enum { PYTHON_SET_END = UINT32_MAX };
 /* Some members of a set from slot *place on, `room` at the most. *place moves on, to PYTHON_SET_END at last; a call
  * may find none before that. */

@@ -12,6 +12,7 @@
 #include "elf/image.h"
 #include "runtimes/python/attributes.h"
 #include "runtimes/python/containers.h"
+#include "runtimes/python/modules.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/types.h"
 #include "target/target.h"
@@ -101,44 +102,10 @@ static bool is_a(const struct place *place, u64 object, const char *type)
 	return python_is_of_type(place->mem, place->state, object, type);
 }
 
-/* The dict of a module's names, by way of sys.modules. */
-static bool find_module(const struct place *place, const char *name, u64 *dict)
-{
-	const struct python_layout *at = &place->state->at;
-	u64 interp, modules, module;
-
-	return at->interp_modules && mem_peek(place->mem, place->state->interpreters, &interp, 8) &&
-	       python_address_ok(interp) &&
-	       mem_peek(place->mem, interp + at->interp_modules, &modules, 8) &&
-	       python_find_item(place->mem, place->state, modules, name, &module) &&
-	       is_a(place, module, "module") &&
-	       mem_peek(place->mem, module + at->bytes_length, dict, 8);
-}
-
-struct found_set {
-	const struct place *place;
-	u64 set;
-};
-
-static bool is_set(void *found_, u64 value)
-{
-	struct found_set *found = found_;
-
-	if (!is_a(found->place, value, "set"))
-		return false;
-	found->set = value;
-	return true;
-}
-
-/* The attribute `data` of a WeakSet: the first that it is given. */
 static bool set_of(const struct place *place, u64 weakset, u64 *set)
 {
-	struct found_set found = { place, 0 };
-
-	if (!python_each_attribute(place->mem, place->state, weakset, is_set, &found))
-		return false;
-	*set = found.set;
-	return true;
+	return python_find_attribute(place->mem, place->state, weakset, "data", set) &&
+	       is_a(place, *set, "set");
 }
 
 /* Where a task keeps its coroutine, learned from tasks that have one. */
@@ -171,7 +138,7 @@ static bool find_set(const struct place *place, struct python_tasks *tasks)
 {
 	u64 module, weakset, set, current;
 
-	if (!find_module(place, "asyncio.tasks", &module) ||
+	if (!python_find_module(place->mem, place->state, "asyncio.tasks", &module) ||
 	    (!python_find_item(place->mem, place->state, module, "_scheduled_tasks", &weakset) &&
 	     !python_find_item(place->mem, place->state, module, "_all_tasks", &weakset)) ||
 	    !set_of(place, weakset, &set) || !learn_task(place, set, tasks))

@@ -20,7 +20,7 @@
 	X(interp, collecting) /* int: the garbage collector runs; 3.9+ */                          \
 	X(interp, generation) /* of code objects: raised when one dies; 3.14+ */                   \
 	X(interp, version)    /* int: the next that a code object gets; 3.12, 3.13 */              \
-	X(interp, modules)    /* the dict sys.modules; 3.7 to 3.13 */                              \
+	X(interp, modules)    /* the dict sys.modules */                                           \
 	X(gil, holder)        /* the last one */                                                   \
 	X(gil, locked)        /* int */                                                            \
 	X(thread, next)                                                                            \
@@ -139,6 +139,7 @@ struct python_state {
 	u64 main, gil;    /* the first interpreter, and its GIL; 0: not known */
 	u64 none;         /* address of None; 0: unknown */
 	u64 holder; /* address of the word that says who holds the GIL; 0: ask the interpreter */
+	u64 active; /* the dict threading._active; 0: not imported, or not looked for */
 	struct python_tasks tasks;
 	u16 pthread_tid;               /* where struct pthread holds the tid; 0 unknown */
 	u8 string_kind_shift;          /* in string.state */

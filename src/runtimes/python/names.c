@@ -11,6 +11,7 @@
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
 #include "runtimes/python/tasks.h"
+#include "runtimes/python/threads.h"
 #include "runtimes/python/types.h"
 
 #include <string.h>
@@ -76,8 +77,10 @@ bool python_name_frame(const struct mem *mem, const void *state_, const struct f
 	struct code_words code, again;
 	struct python_place place;
 
-	if (frame->pos == FRAME_POS_THREAD)
-		return true; /* the system's name for it has to do */
+	if (frame->pos == FRAME_POS_THREAD) {
+		python_name_thread(mem, state, frame->id, out);
+		return true;
+	}
 	if (frame->pos == FRAME_POS_TASK)
 		return python_name_task(mem, state, frame, out);
 	if (!read_code(mem, state, frame->id, &code) ||

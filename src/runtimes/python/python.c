@@ -15,6 +15,7 @@
 #include "runtimes/python/names.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/tasks.h"
+#include "runtimes/python/threads.h"
 #include "runtimes/python/versions.h"
 #include "runtimes/runtime.h"
 #include "target/pthread_tid.h"
@@ -228,6 +229,7 @@ const struct runtime python_runtime = {
 	.begin = begin,
 	.step = step,
 	.name_frame = python_name_frame,
+	.find_names = python_find_threads,
 	.is_lock = is_lock,
 	.locals = python_add_locals,
 	.raises = raises,

@@ -109,27 +109,14 @@ static u64 future_in_closure(const struct place *place, u64 function, u64 but)
 	return found;
 }
 
-struct parent {
-	const struct place *place;
-	u64 task;
-};
-
-static bool is_parent(void *parent_, u64 value)
-{
-	struct parent *parent = parent_;
-
-	if (!python_is_task(parent->place->mem, parent->place->state, value))
-		return false;
-	parent->task = value;
-	return true;
-}
-
 static u64 parent_of_group(const struct place *place, u64 group)
 {
-	struct parent parent = { place, 0 };
+	u64 task;
 
-	python_each_attribute(place->mem, place->state, group, is_parent, &parent);
-	return parent.task;
+	return python_find_attribute(place->mem, place->state, group, "_parent_task", &task) &&
+			       python_is_task(place->mem, place->state, task) ?
+		       task :
+		       0;
 }
 
 static u64 woken_by(const struct place *place, u64 future)
