@@ -7,6 +7,8 @@
 #include "cli/value.h"
 
 enum { PLAIN_EVERY_S = 10 };
+/* Less of our CPU time before the first sample is not worth a word. */
+static const u64 ATTACH_WORTH_NS = 100 * NS_PER_MS;
 
 static u64 elapsed_ns(const struct quality *q)
 {
@@ -96,6 +98,8 @@ void progress_summarize(const struct quality *q, u32 hz, struct str *out)
 		add_count(out, q->unnamed, "frame unnamed", "frames unnamed");
 	}
 	str_addf(out, "; sonde used %.1f %% of a core", percent(q->own_cpu_ns, elapsed_ns(q)));
+	if (q->attach_cpu_ns >= ATTACH_WORTH_NS)
+		str_addf(out, " and %.1f s to attach", (double)q->attach_cpu_ns / NS_PER_S);
 	if (q->engine[0])
 		str_addf(out, " (engine: %s)", q->engine);
 }

@@ -41,6 +41,7 @@ bool quality_file_write(const char *path, const struct quality *quality, struct 
 	json_number(&json, "begin_ns", quality->begin_ns);
 	json_number(&json, "end_ns", quality->end_ns);
 	json_number(&json, "own_cpu_ns", quality->own_cpu_ns);
+	json_number(&json, "attach_cpu_ns", quality->attach_cpu_ns);
 	json_end(&json);
 	return out_close(&out, err) || err_wrap(err, "--quality");
 }

@@ -6,6 +6,6 @@
 
 /* Can it be written there? Asked before the run, because it is written after it. */
 bool quality_file_check(const char *path, struct err *err);
-/* One object: expected, taken, lost {cause: n}, every count, begin_ns, end_ns, own_cpu_ns, engine,
- * warning. */
+/* One object: expected, taken, lost {cause: n}, every count, begin_ns, end_ns, own_cpu_ns,
+ * attach_cpu_ns, engine, warning. */
 bool quality_file_write(const char *path, const struct quality *quality, struct err *err);

@@ -66,6 +66,7 @@ void facts_each_count(const struct quality *q, void (*each)(void *arg, const cha
 	QUALITY_COUNTS(X)
 #undef X
 	each(arg, "own_cpu_ns", q->own_cpu_ns);
+	each(arg, "attach_cpu_ns", q->attach_cpu_ns);
 }
 
 void facts_json_quality(struct json *json, const char *key, const struct quality *q)
@@ -86,6 +87,7 @@ void facts_json_quality(struct json *json, const char *key, const struct quality
 	json_number(json, "begin_ns", q->begin_ns);
 	json_number(json, "end_ns", q->end_ns);
 	json_number(json, "own_cpu_ns", q->own_cpu_ns);
+	json_number(json, "attach_cpu_ns", q->attach_cpu_ns);
 	json_end(json);
 }
 

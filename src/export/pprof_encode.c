@@ -297,8 +297,8 @@ static void put_quality(struct encoding *e)
 	QUALITY_COUNTS(X)
 #undef X
 	put_comment(e, "counts", &line);
-	str_addf(&line, "own_cpu_ns %" PRIu64 ", span_ns %" PRIu64, q->own_cpu_ns,
-		 q->end_ns - q->begin_ns);
+	str_addf(&line, "own_cpu_ns %" PRIu64 ", attach_cpu_ns %" PRIu64 ", span_ns %" PRIu64,
+		 q->own_cpu_ns, q->attach_cpu_ns, q->end_ns - q->begin_ns);
 	put_comment(e, "cost", &line);
 	str_free(&line);
 }

@@ -163,6 +163,8 @@ static void add_ledger(struct quality *sum, const struct quality *one)
 		sum->end_ns = one->end_ns;
 	if (one->own_cpu_ns > sum->own_cpu_ns)
 		sum->own_cpu_ns = one->own_cpu_ns;
+	if (one->attach_cpu_ns > sum->attach_cpu_ns)
+		sum->attach_cpu_ns = one->attach_cpu_ns;
 	if (!sum->engine[0])
 		memcpy(sum->engine, one->engine, sizeof sum->engine);
 	if (!sum->warning[0])

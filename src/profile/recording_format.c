@@ -173,6 +173,7 @@ const struct quality_field quality_fields[] = {
 			{ "begin_ns", offsetof(struct quality, begin_ns) },
 	{ "end_ns", offsetof(struct quality, end_ns) },
 	{ "own_cpu_ns", offsetof(struct quality, own_cpu_ns) },
+	{ "attach_cpu_ns", offsetof(struct quality, attach_cpu_ns) },
 };
 const u32 quality_field_count = COUNT_OF(quality_fields);
 

@@ -47,7 +47,8 @@ struct quality {
 	QUALITY_COUNTS(X)
 #undef X
 	u64 begin_ns, end_ns; /* CLOCK_MONOTONIC */
-	u64 own_cpu_ns;
+	u64 own_cpu_ns;       /* ours, from begin_ns on */
+	u64 attach_cpu_ns;    /* ours before that */
 	char engine[16];
 	char warning[200]; /* e.g. an unknown patch level */
 };

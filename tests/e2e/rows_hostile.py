@@ -49,7 +49,7 @@ def exits(run):
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as name, start(run.interpreter, "shapes.c", 4) as target:
             path = Path(name) / "out.folded"
-            sonde = subprocess.Popen([run.sonde.path, "record", "-e", "kernel", "-r", "9999", "-p", str(target.pid), "-o", str(path)],
+            sonde = subprocess.Popen([run.sonde.path, "record", "-e", "kernel", "-r", "9999", "-d", "30s", "-p", str(target.pid), "-o", str(path)],
                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             time.sleep(rng.uniform(0.05, 1.5))  # attaching takes part of it
             os.kill(target.pid, signal.SIGKILL)

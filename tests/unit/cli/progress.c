@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * progress.c - the ledger in one line says what the ledger says. */
 #include "cli/progress.h"
+
+#include <string.h>
 #include "base/clock.h"
 #include "check.h"
 
@@ -55,6 +57,11 @@ static void last_line_names_the_causes(void **state)
 			    "1 sample in 12.5 s at 98.8 Hz, 1 thread of 2 processes; "
 			    "1,001 lost (1,000 late, 1 gone), 0.0 % moving, 7 truncated, "
 			    "1 frame unnamed; sonde used 0.3 % of a core");
+	q.unnamed = q.truncated = 0;
+	q.attach_cpu_ns = 410 * NS_PER_MS;
+	str_clear(&line);
+	progress_summarize(&q, 99, &line);
+	assert_non_null(strstr(line.text, "; sonde used 0.3 % of a core and 0.4 s to attach"));
 	str_free(&line);
 }
 
