@@ -82,6 +82,7 @@ bool events_match(struct event_list *list, const char *pattern, struct err *err)
 		if (!sources[i]->has_library && !sources[i]->add(list, sources[i], "*", NULL, err))
 			return false;
 	list->all.count = kept(list, pattern);
+	table_clear(&list->by_name); /* nothing is added any more */
 	return true;
 }
 
@@ -94,16 +95,27 @@ void event_format(char out[EVENT_NAME_MAX], const char *format, ...)
 	va_end(args);
 }
 
+static bool same_name(const void *owner, u32 item, const void *key)
+{
+	return !strcmp(((const struct event_list *)owner)->all.at[item].name, key);
+}
+
 u32 events_put(struct event_list *list, const struct event_source *source, const char *rest,
 	       u32 syscall)
 {
 	struct event event = { .kind = source->kind, .syscall = syscall };
 
 	event_format(event.name, "%s:%s", source->prefix, rest);
-	for (u32 i = 0; i < list->all.count; i++)
-		if (!strcmp(list->all.at[i].name, event.name))
-			return i;
-	return vec_push(&list->all, event) ? list->all.count - 1 : UINT32_MAX;
+	u64 hash = table_hash(event.name, strlen(event.name));
+	u32 before = table_find(&list->by_name, hash, same_name, list, event.name);
+	if (before != TABLE_NONE)
+		return before;
+	if (!vec_push(&list->all, event))
+		return UINT32_MAX;
+	if (table_add(&list->by_name, hash, list->all.count - 1))
+		return list->all.count - 1;
+	list->all.count--;
+	return UINT32_MAX;
 }
 
 void events_free(struct event_list *list)
@@ -113,4 +125,6 @@ void events_free(struct event_list *list)
 	vec_free(&list->files);
 	vec_free(&list->sites);
 	vec_free(&list->all);
+	table_free(&list->by_name);
+	table_free(&list->by_site);
 }

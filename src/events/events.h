@@ -11,6 +11,7 @@
  * events.c, and an entry of the kernel engine that is attached to it. */
 #pragma once
 #include "base/err.h"
+#include "base/table.h"
 #include "base/types.h"
 #include "base/vec.h"
 
@@ -47,6 +48,7 @@ struct event_list {
 	VEC(struct event) all; /* each name once */
 	VEC(struct event_site) sites;
 	VEC(int) files;
+	struct table by_name, by_site;
 };
 
 /* Is it the name of an event, or at least meant to be one? Else it may be a command. */

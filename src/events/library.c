@@ -192,6 +192,18 @@ static enum event_cost cost_at(const struct library *library, u64 address)
 	return instructions[i].cost;
 }
 
+struct site_key {
+	u64 event, offset;
+};
+
+static bool same_site(const void *owner, u32 item, const void *key)
+{
+	const struct event_site *site = &((const struct event_list *)owner)->sites.at[item];
+	const struct site_key *wanted = key;
+
+	return site->event == wanted->event && site->offset == wanted->offset;
+}
+
 bool library_add_site(struct event_list *list, const struct library *library, u32 event,
 		      u64 address, u64 semaphore)
 {
@@ -205,8 +217,10 @@ bool library_add_site(struct event_list *list, const struct library *library, u3
 	if (semaphore &&
 	    !image_offset_of_address(library->image, semaphore, &site.semaphore, &left))
 		site.semaphore = 0;
-	for (u32 i = 0; i < list->sites.count; i++)
-		if (list->sites.at[i].event == event && list->sites.at[i].offset == site.offset)
-			return true;
-	return vec_push(&list->sites, site);
+	struct site_key key = { event, site.offset };
+	u64 hash = table_hash(&key, sizeof key);
+	if (table_find(&list->by_site, hash, same_site, list, &key) != TABLE_NONE)
+		return true;
+	return vec_push(&list->sites, site) &&
+	       table_add(&list->by_site, hash, list->sites.count - 1);
 }
