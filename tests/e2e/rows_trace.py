@@ -118,6 +118,20 @@ def need_tracefs():
             raise Skip("tracefs cannot be mounted here")
 
 
+@row("trace-legacy", "calls of 32 bits are not those of the same number", language="native", once=True)
+def legacy(run):
+    count = 300
+    if subprocess.run(run.interpreter.command("calls.c", "legacy", 1), capture_output=True, check=False).returncode < 0:
+        raise Skip("this kernel has no calls of 32 bits")
+    recording, _ = traced(run, "legacy", count, ["syscall:semget", "syscall:getppid"], "--every", 1)
+    inner = Counter()
+    for stack in recording.stacks:
+        inner[events(stack).split(" ")[0]] += stack.count * ("inner" in symbols(stack))
+    yield exactly("getppid", inner["syscall:getppid"], count)
+    yield exactly("semget", inner["syscall:semget"], 0)
+    yield ledger(recording)
+
+
 @row("trace-probes", "functions, USDT and tracepoints: every hit, with its stack", language="native")
 def probes(run):
     need_tracefs()

@@ -111,6 +111,12 @@ static __always_inline const struct kernel_call *call_of(u32 number)
 	return call && (call->enter || call->leave) ? call : NULL;
 }
 
+/* Those have numbers of their own (TS_COMPAT of arch/x86/include/asm/thread_info.h). */
+static __always_inline bool is_32_bit_call(const struct task_struct *task)
+{
+	return task->thread_info.status & 2;
+}
+
 /* Samples of system calls are taken when they begin, unless it matters how they end. */
 SEC("tp_btf/sys_enter")
 int on_enter(u64 *context)
@@ -122,8 +128,9 @@ int on_enter(u64 *context)
 	if (!call)
 		return 0;
 	struct current current = current_thread();
-	if (!current.process || !(in = bpf_task_storage_get(&in_calls, current.task, NULL,
-							    BPF_LOCAL_STORAGE_GET_F_CREATE)))
+	if (!current.process || is_32_bit_call(current.task) ||
+	    !(in = bpf_task_storage_get(&in_calls, current.task, NULL,
+					BPF_LOCAL_STORAGE_GET_F_CREATE)))
 		return 0;
 	in->hits = 0;
 	in->number = number;

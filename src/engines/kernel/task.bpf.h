@@ -37,7 +37,11 @@ struct sched_info {
 struct thread_struct {
 	unsigned long fsbase; /* x86-64: what a thread's storage hangs on */
 } OF_THE_KERNEL;
+struct thread_info {
+	u32 status;
+} OF_THE_KERNEL;
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int flags;
 	unsigned int __state; /* 0: it runs, or could */
 	int pid;

@@ -4,6 +4,7 @@
  *	pid     asks for its parent's pid
  *	sleep   sleeps: every fourth time 4 ms, else 100 us
  *	missing opens a file that is not there
+ *	legacy  asks as a program of 32 bits does, whose number is semget's in 64 bits, and then as pid does
  *	probed  calls a function, and comes by two probes (USDT); one of them is there when somebody listens
  */
 #include "truth.h"
@@ -69,13 +70,25 @@ APART static void probed(unsigned n)
 	turns++;
 }
 
+/* getppid is 64 of those that `int 0x80` calls; a kernel without them sends SIGSEGV. */
+APART static void legacy(void)
+{
+	long result = 64;
+
+	__asm__ volatile("int $0x80" : "+a"(result) : : "r8", "r9", "r10", "r11", "memory");
+	turns += (uint64_t)result;
+}
+
 APART static void inner(const char *what, unsigned n)
 {
 	if (!strcmp(what, "pid"))
 		turns += (uint64_t)syscall(SYS_getppid);
 	else if (!strcmp(what, "sleep"))
 		nap(n);
-	else if (!strcmp(what, "missing"))
+	else if (!strcmp(what, "legacy")) {
+		legacy();
+		turns += (uint64_t)syscall(SYS_getppid);
+	} else if (!strcmp(what, "missing"))
 		turns += (uint64_t)open("/made/up/file", O_RDONLY);
 	else
 		probed(n);
