@@ -37,7 +37,7 @@ def impossible(kind, verdict, what=IMPOSSIBLE):
 
 @row("py-torn-never", "never: 0 impossible stacks, every attempt yields a sample", language="python")
 def torn_never(run):
-    samples = run.count(100_000, 2_000)
+    samples = run.count(100_000, 1_000)
     for kind in KINDS:
         for rate in (1_000, 10_000):
             recording, verdict = tight(run, kind, "never", rate, samples)
@@ -52,7 +52,7 @@ def torn_never(run):
 
 @row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python")
 def torn_auto(run):
-    samples = run.count(200_000, 6_000)
+    samples = run.count(200_000, 6_000)  # some thirty are taken before it is learned that stopping pays
     for kind in KINDS:
         _, verdict = tight(run, kind, "auto", 5_000, samples)
         yield impossible(kind, verdict)
@@ -113,7 +113,7 @@ def greenlets(run):
         raise Skip("it has no module greenlet")
     rate = 1_000
     for pause in ("never", "auto"):
-        samples = run.count(50_000, 3_000)
+        samples = run.count(50_000, 2_000)
         with start(run.interpreter, "greenlets.py") as target:
             recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause, weights=True)
             spent = target.finish()["spent_ns"]
@@ -174,7 +174,7 @@ def twin(run, pause, rate, samples):
 @row("py-shares", "auto: self shares within 2 points of a program that times itself",
      language="python")
 def shares(run):
-    samples = run.count(200_000, 4_000)
+    samples = run.count(200_000, 3_000)
     recording, truth = twin(run, "auto", 2_000, samples)
     ours = {state: 0 for state in truth}
     for stack in recording.stacks:
@@ -241,7 +241,7 @@ def thread_names(run):
     with start(run.interpreter, "named.py") as target:
         names = {**dict(map(tuple, target.facts["names"])), target.pid: "MainThread"}
         for engine in ("reader", "kernel"):
-            recording = run.sonde.record(target.pid, rate=499, seconds=2, threads=True, more=("-e", engine))
+            recording = run.sonde.record(target.pid, rate=499, seconds=1, threads=True, more=("-e", engine))
             said = {stack.tid: stack.thread for stack in recording.stacks}
             yield exactly(f"{engine}: threads seen", len(set(said) & set(names)), len(names))
             wrong = [(name, names[tid]) for tid, name in said.items() if tid in names and name != names[tid][:63]]
@@ -352,7 +352,7 @@ def states(run):
     seen = {}
     with start(run.interpreter, "cpu.py") as target:
         names = {tid: name for name, tid in target.facts["tids"].items()}
-        for _ in range(run.count(400, 60)):
+        for _ in range(run.count(400, 40)):
             for tid, thread in run.sonde.dump(target.pid).items():
                 seen.setdefault(names.get(tid, "main"), Counter())[thread.state] += 1
     wrong = sorted(set(seen["pure"]) - {"running", "waiting for the GIL"})

@@ -76,7 +76,7 @@ def many(run):
 @row("py-tasks-running", "--async=running: who runs and for whom, shares within 2 points", language="python")
 def running(run):
     has_asyncio(run)
-    samples = run.count(50_000, 3_000)
+    samples = run.count(50_000, 2_000)
     with start(run.interpreter, "tasks_busy.py") as target:
         recording = run.sonde.record(target.pid, rate=1_000, seconds=samples / 1_000, weights=True,
                                      more=("--async=running",))

@@ -36,8 +36,10 @@ def run
   turn until Truth.stop?
 end
 
+# Fiddle makes a Pointer of the string, an Integer of that, and keeps errno for the thread.
 CALL = ["<main>", "run", "turn", "calls_python", "call"].freeze
 Truth.ready(stacks: [[*CALL, "<module>", "python_outer", "python_inner"], [*CALL, "last_error=", "[]="],
-                     [*CALL, "last_error=", "current"], [*CALL, "[]"], ["<main>", "run", "turn", "ruby_inner"]])
+                     [*CALL, "last_error=", "current"], [*CALL, "[]"], [*CALL, "to_int"],
+                     ["<main>", "run", "turn", "ruby_inner"]])
 run
 Truth.finish

@@ -7,11 +7,13 @@
 
 #include <string.h>
 
+#include "runtimes/python/attributes.h"
 #include "runtimes/python/locals.h"
 #include "runtimes/python/names.h"
 #include "runtimes/python/offsets.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/tasks.h"
+#include "runtimes/python/threads.h"
 #include "runtimes/python/values.h"
 #include "runtimes/python/versions.h"
 
@@ -115,6 +117,22 @@ static void ask_for_tasks(struct noise *noise, struct python_state python)
 	str_free(&name.label);
 }
 
+static void ask_for_names_of_threads(struct noise *noise, struct python_state python)
+{
+	struct frame_name name = { 0 };
+	u64 value;
+
+	python.active = 0;
+	(void)python_find_threads(&noise->mem, &python);
+	python.active = 0x9000;
+	for (u64 thread = 0x10000; thread < 0x10800; thread += 64) {
+		str_clear(&name.label);
+		python_name_thread(&noise->mem, &python, thread, &name);
+		(void)python_find_attribute(&noise->mem, &python, thread, "_name", &value);
+	}
+	str_free(&name.label);
+}
+
 static void ask_everything(struct noise *noise, const struct python_state *state)
 {
 	const struct mem *mem = &noise->mem;
@@ -165,6 +183,7 @@ static void nothing_is_believed(void **state)
 			python.interpreters = 0x2000 + seed * 8;
 			ask_everything(&noise, &python);
 			ask_for_tasks(&noise, python);
+			ask_for_names_of_threads(&noise, python);
 		}
 }
 
@@ -188,6 +207,7 @@ static void nothing_is_believed_of_newer_ones(void **state)
 			python.interpreters = 0x2000 + seed * 8;
 			ask_everything(&noise, &python);
 			ask_for_tasks(&noise, python);
+			ask_for_names_of_threads(&noise, python);
 		}
 }
 
