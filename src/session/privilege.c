@@ -70,7 +70,8 @@ void privilege_drop(void)
 		CAP_FOWNER,
 		CAP_KILL,
 		CAP_SETGID,
-		CAP_SETUID, /* files are opened as the target's user */
+		CAP_SETUID,   /* files are opened as the target's user */
+		CAP_IPC_LOCK, /* a ring of perf's for each thread that runs */
 		CAP_SYS_PTRACE,
 		CAP_SYSLOG,
 		CAP_PERFMON,

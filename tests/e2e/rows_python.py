@@ -246,6 +246,10 @@ def thread_names(run):
             yield exactly(f"{engine}: threads seen", len(set(said) & set(names)), len(names))
             wrong = [(name, names[tid]) for tid, name in said.items() if tid in names and name != names[tid][:63]]
             yield Figure(f"{engine}: under another name {wrong[:1] or ''}", len(wrong), "= 0", not wrong)
+            late = {tid: name for tid, name in said.items() if tid not in names}
+            yield at_least(f"{engine}: threads that began later", len(late), 3)
+            unnamed = [name for name in late.values() if not re.fullmatch(r"late-\d+", name)]
+            yield at_most(f"{engine}: of those, without their name {unnamed[:1] or ''}", len(unnamed), 0.1 * len(late) + 1)
 
 
 @row("py-deep", "20,000 deep recursion: complete", language="python")

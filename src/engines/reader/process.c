@@ -176,8 +176,9 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 	memcpy(thread->comm, like->comm, sizeof thread->comm);
 	if (other || renamed)
 		thread->ask_name_ns = thread->name_wait_ns = 0;
-	if (other || renamed || (!thread->is_named && clock_now_ns() >= thread->ask_name_ns)) {
+	if (other || renamed) {
 		name_thread(process, thread);
+		process->ask_names_ns = 0;
 		thread->wanted = is_wanted(thread, options);
 	}
 	return other;
@@ -316,11 +317,8 @@ static bool refresh_all(struct refresh *refresh)
 
 	for (u32 i = 0; i < process->threads.count; i++)
 		process->threads.at[i]->present = process->threads.at[i]->second.present = false;
-	for (u32 i = 0; i < process->attached.count && good; i++) {
-		attached_find_names(process->attached.at[i], &process->target->mem.mem,
-				    clock_now_ns());
+	for (u32 i = 0; i < process->attached.count && good; i++)
 		good = refresh_runtime(refresh, process->attached.at[i]);
-	}
 	good = good && refresh_others(refresh);
 	u32 kept = 0;
 	for (u32 i = 0; i < process->threads.count; i++) {
@@ -359,6 +357,25 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 	process->refreshed = true;
 	process->refresh_ns = clock_now_ns() + (clock_own_cpu_ns() - began) * REFRESH_SHARE;
 	return good;
+}
+
+void process_ask_names(struct reader_process *process, const struct engine_options *options,
+		       u64 now_ns)
+{
+	process->ask_names_ns = UINT64_MAX;
+	for (u32 i = 0; i < process->attached.count; i++)
+		attached_find_names(process->attached.at[i], &process->target->mem.mem, now_ns);
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (thread->is_named || !thread->attached)
+			continue;
+		if (now_ns >= thread->ask_name_ns) {
+			name_thread(process, thread);
+			thread->wanted = is_wanted(thread, options);
+		}
+		if (thread->ask_name_ns < process->ask_names_ns)
+			process->ask_names_ns = thread->ask_name_ns;
+	}
 }
 
 /* ---- one thread ---------------------------------------------------------------------------- */

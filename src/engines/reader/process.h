@@ -95,6 +95,7 @@ struct reader_process {
 	struct reader_tasks tasks; /* --async */
 	u32 rotation;              /* next idle thread to probe */
 	u32 head_turn;             /* which of the idle threads have their turn in a bulk look */
+	u64 ask_names_ns;          /* not before: process_ask_names() */
 	/* account.h */
 	u64 cpu_ns, epoch_ns, swept_ns;
 	u64 rebound_ns; /* of this epoch's CPU time, what account_rebind() has handed on */
@@ -123,6 +124,9 @@ bool process_can(const struct reader_process *process, runtime_has_fn *has, cons
 /* Brings `threads` up to date. Departed ones go to `departed` with what they are owed. */
 bool process_refresh(struct reader_process *process, const struct engine_options *options,
 		     struct err *err);
+/* Asks VMs for the names of threads that had none when they were asked the last time, where it is time to. */
+void process_ask_names(struct reader_process *process, const struct engine_options *options,
+		       u64 now_ns);
 /* Which thread of the VM runs on `thread` now? True when it is another than was known. `suspect`: what
  * was read of it says so; otherwise it is asked now and then.  Adds and removes no threads. */
 bool process_rebind(struct reader_process *process, struct reader_thread *thread,

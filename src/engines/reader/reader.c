@@ -322,6 +322,8 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	if (now >= process->refresh_ns &&
 	    (process->threads_changed || has_floating_threads(process)))
 		refresh(run, process);
+	if (now >= process->ask_names_ns)
+		process_ask_names(process, &run->options, now);
 	if (process->attached.count)
 		process_attach_more(process, now);
 	if (process->attached.count)

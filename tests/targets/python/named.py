@@ -29,6 +29,12 @@ def works():
         time.sleep(0.01)
 
 
+def works_a_while():
+    limit = truth.thread_cpu_ns() + 60000000
+    while truth.thread_cpu_ns() < limit:
+        pass
+
+
 def main():
     threads = [threading.Thread(target=works), threading.Thread(target=works, name=UNUSUAL),
                threading.Thread(target=works, name="long" * 60), WithMore("with-more")]
@@ -38,7 +44,13 @@ def main():
     while len(tids) < len(threads):
         time.sleep(0.001)
     truth.ready({"names": sorted(tids.items())})
-    works()
+    late = 0
+    while not truth.stop[0]:  # and some that begin later, and end
+        late += 1
+        thread = threading.Thread(target=works_a_while, name="late-%d" % late)
+        thread.start()
+        thread.join()
+        works_a_while()
     truth.finish()
 
 
