@@ -158,6 +158,31 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 	return probe->state;
 }
 
+bool thread_probe_watch(struct thread_probe *probe, const struct target *target)
+{
+	if (probe->switches.pages || probe->unwatchable)
+		return probe->switches.pages;
+	probe->unwatchable = !switches_open(&probe->switches, probe->tid);
+	if (probe->unwatchable)
+		return false;
+	/* who sleeps now, and is not switched, sleeps on */
+	probe->slept_mark = 0;
+	probe->slept = target_thread_state(target, probe->tid) == THREAD_SLEEPING;
+	return true;
+}
+
+bool thread_probe_slept(struct thread_probe *probe)
+{
+	static const struct switches_moment now = { .at_ns = UINT64_MAX, .since_ns = UINT64_MAX };
+	u64 mark = switches_mark(&probe->switches);
+
+	if (mark == probe->slept_mark && probe->slept)
+		return true;
+	probe->slept_mark = mark;
+	probe->slept = switches_read(&probe->switches, &now, 0) == SWITCHES_OFF_CPU;
+	return false;
+}
+
 /* "NUMBER ARGUMENT ...", numbers as for the thread's own machine; "running" and "-1 ..." are no call. */
 bool target_thread_futex(const struct target *target, u32 tid, u64 *address)
 {

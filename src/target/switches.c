@@ -67,6 +67,14 @@ static bool was_taken(const struct switch_record *out, const struct switches_mom
 		(out->cpu == moment->cpu && out->time_ns >= moment->since_ns));
 }
 
+/* It counts down, from 0. */
+u64 switches_mark(const struct switches *switches)
+{
+	const struct perf_event_mmap_page *meta = switches->pages;
+
+	return -__atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE);
+}
+
 enum switches_state switches_read(const struct switches *switches,
 				  const struct switches_moment *moment, u64 released_ns)
 {

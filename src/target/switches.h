@@ -18,6 +18,8 @@ struct switches {
 bool switches_open(struct switches *switches, u32 tid);
 void switches_close(struct switches *switches);
 
+/* Grows with each switch; 0: there was none since the opening. */
+u64 switches_mark(const struct switches *switches);
 /* For whom is it asked? Times are CLOCK_MONOTONIC. */
 struct switches_moment {
 	u64 at_ns; /* a moment ago: who lost a CPU since then was on it */

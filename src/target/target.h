@@ -118,9 +118,12 @@ bool target_thread_time(const struct target *target, u32 tid, struct thread_time
  * running.) */
 struct thread_probe {
 	int schedstat_fd;
-	int stat_fd;              /* opened at the first thread_probe_state() */
-	struct switches switches; /* opened when it was first seen running */
+	int stat_fd; /* opened at the first thread_probe_state() */
+	struct switches
+		switches; /* opened when it was first seen running, or by thread_probe_watch() */
 	bool unwatchable;
+	bool slept; /* at the mark of `switches` that is kept here */
+	u64 slept_mark;
 	u64 released_ns; /* when a stop of ours ended; 0: there was none */
 	u64 there_ns;    /* when it was last known to be */
 	u32 tid;
@@ -135,6 +138,11 @@ bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out
  * for one elsewhere.  `is_there`: it has surely not ended, and need not be asked whether it has. */
 enum thread_run_state thread_probe_state(struct thread_probe *probe, const struct target *target,
 					 const struct switches_moment *moment, bool is_there);
+
+/* Watches its context switches from now on; false: that cannot be done. Takes some 30 us. */
+bool thread_probe_watch(struct thread_probe *probe, const struct target *target);
+/* Of one that is watched: has it had no CPU since this was last asked? Costs no system call. */
+bool thread_probe_slept(struct thread_probe *probe);
 
 /* CPU time of the whole process, dead threads included. */
 bool target_cpu_ns(const struct target *target, u64 *out);

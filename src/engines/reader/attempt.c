@@ -20,6 +20,9 @@ enum {
 	HEADS_PER_SECOND = 25000, /* 0.4 us each: a hundredth of a core */
 	TASKS_PER_SECOND = 20000, /* 4 us each */
 	FIRST_LOOKS_PER_ATTEMPT = 32,
+	/* Threads whose context switches are watched; the others are looked at in turn. */
+	WATCHED_PER_ATTEMPT = 2,
+	WATCHED_MOST = 512,
 };
 
 /* schedstat of a running thread moves at scheduler ticks only, 10 ms apart at CONFIG_HZ=100: a
@@ -415,8 +418,9 @@ static u32 smaller(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-/* Idle threads are looked at in turn, so many in an attempt that it stays cheap: reading the heads of 1,000
- * takes half a millisecond. What one uses meanwhile is owed to its next sample. */
+/* Idle threads are watched, which costs nothing until one gets a CPU.  Those that cannot be are looked at in turn, so many
+ * in an attempt that it stays cheap: reading the heads of 1,000 takes half a millisecond. What one uses meanwhile is owed to
+ * its next sample. */
 static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 {
 	u32 count = process->threads.count;
@@ -424,15 +428,23 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 	u32 heads = smaller(HEADS_PER_ATTEMPT, HEADS_PER_SECOND / hz + 1);
 	u32 probes = smaller(PROBES_PER_ATTEMPT, IDLE_PROBES_PER_SECOND / hz + 1);
 	u32 turns = count / heads + 1;
+	u32 watched = 0, opened = 0;
 
 	vec_clear(&attempt->looked_at);
 	for (u32 i = 0; i < count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
 		if (!thread->wanted || !thread->tid)
 			continue;
+		watched += thread->probe.switches.pages != NULL;
 		if (thread->hot_until_ns > attempt->now_ns) {
 			attempt_running(attempt, process, thread);
 			thread->head_used = 0;
+		} else if (thread->probe.switches.pages) {
+			if (!thread_probe_slept(&thread->probe))
+				becomes_hot(attempt, process, thread);
+		} else if (opened < WATCHED_PER_ATTEMPT && watched < WATCHED_MOST &&
+			   thread_probe_watch(&thread->probe, process->target)) {
+			opened++;
 		} else if ((i + process->head_turn) % turns == 0) {
 			look_in_bulk(attempt, process, thread);
 		}
@@ -441,7 +453,8 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 	bulk_heads(attempt, process, becomes_hot, NULL);
 	for (u32 n = 0; n < probes && n < count; n++) {
 		struct reader_thread *thread = process->threads.at[process->rotation++ % count];
-		if (thread->wanted && thread->hot_until_ns <= attempt->now_ns && used_cpu(thread))
+		if (thread->wanted && thread->hot_until_ns <= attempt->now_ns &&
+		    !thread->probe.switches.pages && used_cpu(thread))
 			becomes_hot(attempt, process, thread);
 	}
 }

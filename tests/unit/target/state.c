@@ -121,6 +121,47 @@ static void a_sleeper_that_wakes_is_seen_to_run(void **state)
 	end(&fixture);
 }
 
+static void sleep_twice(struct child *child)
+{
+	child_idle(child);
+	child_idle(child);
+}
+
+/* Each sleep is told apart, and a thread that runs has not slept. */
+static void a_watched_sleeper_has_slept_until_it_wakes(void **state)
+{
+	struct fixture fixture;
+	struct patience patience = { 0 };
+	(void)state;
+
+	start(&fixture, sleep_twice);
+	comes_to(&fixture, THREAD_SLEEPING);
+	if (!thread_probe_watch(&fixture.probe, &fixture.target)) {
+		end(&fixture);
+		skip(); /* no right to watch */
+	}
+	for (u32 i = 0; i < 3; i++)
+		assert_true(thread_probe_slept(&fixture.probe));
+	child_tell(&fixture.child);
+	child_hear(&fixture.child);
+	assert_false(thread_probe_slept(&fixture.probe));
+	while (!thread_probe_slept(&fixture.probe))
+		wait_a_little(&patience);
+	assert_true(thread_probe_slept(&fixture.probe));
+	end(&fixture);
+}
+
+static void who_runs_has_not_slept(void **state)
+{
+	struct fixture fixture;
+	(void)state;
+
+	start(&fixture, spin);
+	if (thread_probe_watch(&fixture.probe, &fixture.target))
+		assert_false(thread_probe_slept(&fixture.probe));
+	end(&fixture);
+}
+
 static void uninterruptible_sleep_is_blocked(void **state)
 {
 	struct child child;
@@ -191,6 +232,8 @@ int main(void)
 		cmocka_unit_test(sleeping_stopped_and_gone),
 		cmocka_unit_test(a_running_thread_runs),
 		cmocka_unit_test(a_sleeper_that_wakes_is_seen_to_run),
+		cmocka_unit_test(a_watched_sleeper_has_slept_until_it_wakes),
+		cmocka_unit_test(who_runs_has_not_slept),
 		cmocka_unit_test(uninterruptible_sleep_is_blocked),
 		cmocka_unit_test(times_grow_with_work_and_stand_still_without),
 		cmocka_unit_test(nothing_is_known_of_the_dead),
