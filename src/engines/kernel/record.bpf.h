@@ -10,9 +10,11 @@ struct {
 	__type(value, struct kernel_process);
 } processes SEC(".maps");
 
+enum { RING_BYTES = 8 << 20 };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 8 << 20);
+	__uint(max_entries, RING_BYTES);
 } records SEC(".maps");
 
 struct {
