@@ -154,18 +154,17 @@ static void set_up(struct top *top)
 static bool attach_all(struct top *top, struct err *err)
 {
 	struct session_options *options = &top->sources.options;
-	bool is_reader = options->engine && !strcmp(options->engine, "reader");
+	const struct engine *named = options->engine ? engine_named(options->engine) : NULL;
 	struct err why = { 0 };
 
-	if (!is_reader && top_sources_add_all(&top->sources, &why))
+	if (named && named->has_all)
+		return top_sources_add_all(&top->sources, err);
+	if (!named && top_sources_add_all(&top->sources, &why))
 		return true;
-	if (!is_reader && options->engine) {
-		*err = why;
-		return false;
-	}
-	if (why.text[0] && why.code != ERR_UNSUPPORTED) /* else it does not have this mode */
+	if (!named && why.code != ERR_UNSUPPORTED) /* else it does not have this mode */
 		say_note("only processes that run Ruby or Python: %s", why.text);
-	options->engine = "reader";
+	if (!named)
+		options->engine = "reader";
 	u32 found = top_sources_find(&top->sources);
 	if (found || !top->given->once)
 		return true;

@@ -144,6 +144,21 @@ void attached_find_names(struct attached *attached, const struct mem *mem, u64 n
 	attached->find_names_ns = found ? UINT64_MAX : now_ns + FIND_NAMES_NS;
 }
 
+bool attached_name_thread(const struct attached *attached, const struct mem *mem, u64 thread,
+			  char *out, u32 size)
+{
+	struct frame frame = { .id = thread, .pos = FRAME_POS_THREAD, .kind = attached->kind };
+	struct frame_name name = { 0 };
+
+	bool found = attached->runtime->name_frame(mem, attached->state, &frame, &name) &&
+		     name.label.length;
+	if (found)
+		snprintf(out, size, "%s", name.label.text);
+	str_free(&name.label);
+	str_free(&name.path);
+	return found;
+}
+
 const struct attached *attached_of_kind(const attached_list *list, u16 kind)
 {
 	for (u32 i = 0; i < list->count; i++)

@@ -31,6 +31,9 @@ void attached_find(attached_list *list, const struct target *target, struct atta
 bool attached_copy(attached_list *to, const attached_list *from);
 /* Now and then, until it is there: what names of threads take. */
 void attached_find_names(struct attached *attached, const struct mem *mem, u64 now_ns);
+/* What its VM calls a thread; false, and `out` as it was: it has no name for it (yet). */
+bool attached_name_thread(const struct attached *attached, const struct mem *mem, u64 thread,
+			  char *out, u32 size);
 /* The generation of a VM's thread as it is now: see struct walk. */
 u64 attached_generation(const struct attached *attached, const struct mem *mem, u64 thread);
 /* Of two VMs on one thread: changes when one of them does; 0 when one is not known. */

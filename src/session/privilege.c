@@ -86,7 +86,7 @@ void privilege_drop(void)
 		return;
 	for (u32 i = 0; i < COUNT_OF(kept); i++)
 		mask[kept[i] / 32] |= 1u << kept[i] % 32;
-	/* CAP_SYS_ADMIN stands for the last three where a container has only that, or Linux < 5.8 */
+	/* CAP_SYS_ADMIN stands for those of CAP_BPF's word where a container has only that, or Linux < 5.8 */
 	if (~data[CAP_BPF / 32].permitted & mask[CAP_BPF / 32])
 		return;
 	for (u32 i = 0; i < COUNT_OF(data); i++) {

@@ -118,9 +118,8 @@ bool target_thread_time(const struct target *target, u32 tid, struct thread_time
  * running.) */
 struct thread_probe {
 	int schedstat_fd;
-	int stat_fd; /* opened at the first thread_probe_state() */
-	struct switches
-		switches; /* opened when it was first seen running, or by thread_probe_watch() */
+	int stat_fd;              /* opened at the first thread_probe_state() */
+	struct switches switches; /* opened when first seen running, or to be watched */
 	bool unwatchable;
 	bool slept; /* at the mark of `switches` that is kept here */
 	u64 slept_mark;

@@ -81,10 +81,11 @@ struct {
 /* Who empties the ring may be held up (symbols on a slow disk): then fewer stacks stand for more hits, and none is lost. */
 static __always_inline bool has_room(void)
 {
+	if (constants.every) /* it is said how many */
+		return true;
 	u64 used = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
 	u32 one_in = used > RING_BYTES / 4 * 3 ? 256 : used > RING_BYTES / 2 ? 16 : 1;
-
-	return constants.every || bpf_get_prandom_u32() % one_in == 0;
+	return bpf_get_prandom_u32() % one_in == 0;
 }
 
 /* For how many hits this one is looked at; 0: it is not. */

@@ -17,25 +17,18 @@ static const u64 WAIT_LEAST_NS = NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
 static bool name_by_vm(const struct watched *process, struct watched_thread *thread,
 		       const struct kernel_head *head)
 {
-	struct frame_name name = { 0 };
-	bool found = false;
+	const struct mem *mem = &process->target->mem.mem;
 
-	for (u32 i = 0; i < KERNEL_VMS && !found; i++) {
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		struct attached *attached = process->vms[i].machine.attached;
-		struct frame frame = { .id = head->vms[i].thread, .pos = FRAME_POS_THREAD };
-		if (!process->vms[i].number || !frame.id)
+		if (!process->vms[i].number || !head->vms[i].thread)
 			continue;
-		frame.kind = attached->kind;
-		attached_find_names(attached, &process->target->mem.mem, head->time_ns);
-		found = attached->runtime->name_frame(&process->target->mem.mem, attached->state,
-						      &frame, &name) &&
-			name.label.length;
+		attached_find_names(attached, mem, head->time_ns);
+		if (attached_name_thread(attached, mem, head->vms[i].thread, thread->name,
+					 sizeof thread->name))
+			return true;
 	}
-	if (found)
-		snprintf(thread->name, sizeof thread->name, "%s", name.label.text);
-	str_free(&name.label);
-	str_free(&name.path);
-	return found;
+	return false;
 }
 
 static bool has_vm_thread(const struct kernel_head *head)

@@ -121,23 +121,11 @@ static struct reader_thread *find_thread(const struct refresh *refresh, u64 addr
 /* A VM knows the name of a thread a little after its begin, or never: it is asked less and less often. */
 static void name_thread(const struct reader_process *process, struct reader_thread *thread)
 {
-	struct frame_name name = { 0 };
-	struct frame frame = { .id = thread->thread, .pos = FRAME_POS_THREAD };
-
 	snprintf(thread->name, sizeof thread->name, "%s", thread->comm);
 	if (!thread->attached)
 		return;
-	frame.kind = thread->attached->kind;
-	str_clear(&name.label);
-	str_clear(&name.path);
-	thread->is_named = thread->attached->runtime->name_frame(&process->target->mem.mem,
-								 thread->attached->state, &frame,
-								 &name) &&
-			   name.label.length;
-	if (thread->is_named)
-		snprintf(thread->name, sizeof thread->name, "%s", name.label.text);
-	str_free(&name.label);
-	str_free(&name.path);
+	thread->is_named = attached_name_thread(thread->attached, &process->target->mem.mem,
+						thread->thread, thread->name, sizeof thread->name);
 	thread->name_wait_ns = thread->name_wait_ns ? 2 * thread->name_wait_ns : NAME_LEAST_NS;
 	if (thread->name_wait_ns > NAME_MOST_NS)
 		thread->name_wait_ns = NAME_MOST_NS;
@@ -174,9 +162,8 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 	}
 	thread->vm_state = like->vm_state;
 	memcpy(thread->comm, like->comm, sizeof thread->comm);
-	if (other || renamed)
-		thread->ask_name_ns = thread->name_wait_ns = 0;
 	if (other || renamed) {
+		thread->name_wait_ns = 0;
 		name_thread(process, thread);
 		process->ask_names_ns = 0;
 		thread->wanted = is_wanted(thread, options);

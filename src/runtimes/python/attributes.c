@@ -43,10 +43,14 @@ struct search {
 	u32 place; /* of the name, in arrays */
 };
 
+static bool is_dict(const struct search *search, u64 word)
+{
+	return python_is_of_type(search->mem, search->state, word, "dict");
+}
+
 static bool find_in_dict(const struct search *search, u64 word, u64 *value)
 {
-	return python_is_of_type(search->mem, search->state, word, "dict") &&
-	       python_find_item(search->mem, search->state, word, search->name, value);
+	return python_find_item(search->mem, search->state, word, search->name, value);
 }
 
 static bool read_place(const struct search *search, u64 array, u64 *value)
@@ -73,10 +77,10 @@ static bool find_in_front(const struct search *search, bool has_place, u64 *valu
 		    !mem_read(search->mem, search->object - 8ull * in_front[i].words, &word, 8))
 			continue;
 		word += word & 1;
-		if (find_in_dict(search, word, value) ||
-		    (has_place && python_minor(search->state) < MINOR_INLINE &&
-		     !python_is_of_type(search->mem, search->state, word, "dict") &&
-		     read_place(search, word, value)))
+		if (is_dict(search, word) ?
+			    find_in_dict(search, word, value) :
+			    has_place && python_minor(search->state) < MINOR_INLINE &&
+				    read_place(search, word, value))
 			return true;
 	}
 	return false;
@@ -121,7 +125,7 @@ bool python_find_attribute(const struct mem *mem, const struct python_state *sta
 	if (python_minor(state) >= MINOR_INLINE)
 		return has_place && find_inside(&search, value);
 	for (u32 i = 0; i < WORDS_BEHIND && python_minor(state) < MINOR_ARRAYS; i++)
-		if (mem_read(mem, object + head + 8ull * i, &word, 8) &&
+		if (mem_read(mem, object + head + 8ull * i, &word, 8) && is_dict(&search, word) &&
 		    find_in_dict(&search, word, value))
 			return true;
 	return false;
