@@ -21,6 +21,7 @@
 #include "cli/signals.h"
 #include "cli/top_live.h"
 #include "cli/top_terminal.h"
+#include "session/privilege.h"
 
 enum { TREE_PERCENT = 1 };
 
@@ -181,6 +182,7 @@ static bool attach(struct top *top, struct err *err)
 				      top_sources_add(&top->sources, top->live.pid,
 						      top->command != NULL, err);
 
+	privilege_drop();
 	if (good && top_sources_note(&top->sources)[0])
 		say_note("%s", top_sources_note(&top->sources));
 	return good;

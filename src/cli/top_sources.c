@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "session/privilege.h"
 
 enum { SLICE_MS = 200 };
 
@@ -44,6 +45,7 @@ static void *sample(void *arg)
 	pthread_mutex_t *lock = &source->owner->lock;
 	bool going = true;
 
+	privilege_drop(); /* capabilities are each thread's own */
 	while (going && !source->stop) {
 		going = session_run(source->session, clock_now_ns() + SLICE_MS * NS_PER_MS,
 				    &source->err);

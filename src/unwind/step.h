@@ -53,7 +53,7 @@ UNWIND_TEXT bool unwind_register(const struct mem *mem, const struct unwind_walk
 	if (!(walk->known & 1u << reg))
 		return false;
 	*out = walk->value[reg];
-	return !walk->at[reg] || mem_read(mem, walk->at[reg], out, 8);
+	return !walk->at[reg] || mem_read_along(mem, MEM_UP, walk->at[reg], out, 8);
 }
 
 UNWIND_TEXT void unwind_note(struct unwind_walk *walk, u32 reg, u64 at)
@@ -134,7 +134,7 @@ UNWIND_TEXT enum unwind_step unwind_step(const struct mem *mem, const struct unw
 	if (rule->return_register) {
 		if (!unwind_register(mem, walk, rule->return_register - 1u, &pc))
 			return UNWIND_NO_REGISTER;
-	} else if (!mem_read(mem, cfa + UNWIND_RETURN, &pc, 8)) {
+	} else if (!mem_read_along(mem, MEM_UP, cfa + UNWIND_RETURN, &pc, 8)) {
 		return UNWIND_NO_MEMORY;
 	}
 	if (!unwind_note_saved(mem, rule, walk, cfa))

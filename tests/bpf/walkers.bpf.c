@@ -29,6 +29,7 @@ struct room {
 	struct walk walk;
 	u64 where;
 	enum step step;
+	struct mem_stretch stretches[MEM_WAYS];
 	u8 sample[SAMPLE_BYTES];
 };
 
@@ -109,7 +110,7 @@ static __always_inline void sample_send(struct room *room)
 		struct room *room = drive->room;                                               \
 		struct sample *sample = (struct sample *)room->sample;                         \
 		u32 depth = sample->depth;                                                     \
-		struct mem mem = { 0 };                                                        \
+		struct mem mem = { room->stretches };                                          \
                                                                                                \
 		(void)index;                                                                   \
 		if (depth >= FRAMES_MAX)                                                       \
@@ -134,6 +135,8 @@ static __always_inline void sample_send(struct room *room)
                                                                                                \
 		if (!state || !drive.room)                                                     \
 			return 0;                                                              \
+		mem.stretches = drive.room->stretches;                                         \
+		mem_forget(&mem);                                                              \
 		drive.room->step = runtime##_begin(&mem, state, thread, &drive.room->walk);    \
 		if (drive.room->step == STEP_MORE)                                             \
 			bpf_loop(STEPS_MAX, runtime##_one, &drive, 0);                         \

@@ -14,14 +14,28 @@ from pathlib import Path
 import folded
 from rows import Figure, Skip, at_least, at_most, exactly, holds, row
 from rows_kernel import KERNEL, symbols, wrong_callee
+from rows_stitched import NATIVE, NODE
 from sonde import Sonde
 from target import Target, start
 
 CAP_SYS_ADMIN, CAP_SYS_PTRACE = 21, 19
+STALL_S = 0.1  # of whoever hands over a file that lies
 
 
 def residual(recording):
     return recording.quality["expected"] - recording.quality["taken"] - recording.lost
+
+
+def record_timed(run, pid, **options):
+    """A recording of half a second, and the seconds that it took beside."""
+    begin = time.monotonic()
+    recording = run.sonde.record(pid, seconds=0.5, **options)
+    return recording, time.monotonic() - begin - 0.5
+
+
+def least_seconds(run, pid, times, **options):
+    """Of so many recordings: what stalls does so each time, and a busy machine does not."""
+    return min(record_timed(run, pid, **options)[1] for _ in range(times))
 
 
 @row("kernel-many", "10,000 threads, and 256 open files for sonde: the one that works is seen, whatever sleeps", language="native", once=True)
@@ -87,9 +101,12 @@ def mutated(path, rng):
 @row("kernel-mutated", "unwinding tables, symbols and sections changed at random, of a process beside a sound one: no crash, the other's stacks right",
      language="native")
 def mutated_images(run):
-    rng, crashes, wrong, sound, slowest = random.Random(11), [], Counter(), 0, 0
-    rounds = run.count(400, 5)
+    rng, crashes, wrong, sound, stall = random.Random(11), [], Counter(), 0, 0
+    rounds = run.count(400, 4)
     built = run.interpreter.command("shapes.c")[0]
+    alone = {"rate": 499, "more": KERNEL, "rc": None}
+    with Target([built, "1"]), Target([built, "1"]) as well:
+        usual = least_seconds(run, well.pid, 5, **alone)
     with tempfile.TemporaryDirectory() as name:
         for number in range(rounds):
             path = Path(name) / f"mutated{number}"
@@ -97,9 +114,11 @@ def mutated_images(run):
             mutated(path, rng)
             with Target([built, "1"]) as well, Target([str(path), "1"]) as ill:
                 calls = well.facts["calls"]
-                begin = time.monotonic()
                 recording = run.sonde.record(None, rate=499, seconds=0.5, more=("-a", "-T"), rc=None)
-                slowest = max(slowest, time.monotonic() - begin - 0.5)
+                _, took = record_timed(run, ill.pid, **alone)
+                if took > usual + STALL_S:
+                    took = least_seconds(run, ill.pid, 3, **alone)
+                stall = max(stall, took - usual)
                 if recording.rc != 0:
                     crashes.append((number, recording.rc, recording.stderr[-200:]))
                     continue
@@ -107,18 +126,65 @@ def mutated_images(run):
                     if stack.pid == well.pid or stack.tid == well.pid:
                         sound += stack.count
                         wrong[wrong_callee(symbols(stack), calls)] += stack.count
-                del ill
             path.unlink()
     del wrong[None]
     yield exactly(f"of {rounds}, those that failed {crashes[:1] or ''}", len(crashes), 0)
     yield Figure(f"wrong neighbours in the sound one {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
     yield at_least("samples of the sound one", sound, 50 * rounds)
-    yield at_most("longest start and end", slowest, 5, " s")
+    yield at_most(f"alone: longest start and end, above {usual:.2f} s of a sound one", stall, STALL_S, " s")
+
+
+def foreign_map(path):
+    path.write_text("1000 7fffffffe000 of_somebody_else\n")
+    os.chown(path, 65534, 65534)
+
+
+def sparse_map(path):
+    with open(path, "wb") as file:
+        file.truncate(2 << 30)
+
+
+TRAPS = {"fifo": os.mkfifo, "zero": lambda path: path.symlink_to("/dev/zero"), "sparse": sparse_map, "foreign": foreign_map}
+
+
+@row("kernel-traps", "a perf map that is a FIFO, a link to /dev/zero, 2 GiB of nothing or somebody else's: costs nothing, names nothing",
+     language="native", once=True)
+def traps(run):
+    if not shutil.which("node"):
+        raise Skip("there is no node")
+    rounds = run.count(20, 2)
+    with Target([*NODE, f"{NATIVE}/jit.js"]) as target:
+        options = {"rate": 99, "threads": True, "more": KERNEL}
+        usual = least_seconds(run, target.pid, rounds + 1, **options)
+        path = Path(f"/tmp/perf-{target.pid}.map")
+        for name, set_up in TRAPS.items():
+            set_up(path)
+            try:
+                recording, took = record_timed(run, target.pid, **options)
+                took = min(took, least_seconds(run, target.pid, rounds, **options))
+            finally:
+                path.unlink()
+            yield at_least(f"{name}: samples", recording.samples, 10)
+            yield at_most(f"{name}: seconds above {usual:.2f} without", took - usual, STALL_S)
+            named = sum("of_somebody_else" in symbols(stack) for stack in recording.stacks)
+            yield exactly(f"{name}: stacks with names out of it", named, 0)
 
 
 def effective(pid):
-    text = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"CapEff:\s*(\w+)", text)[1], 16)
+    """The capabilities that any of its threads has."""
+    every = 0
+    for status in Path("/proc").glob(f"{pid}/task/*/status"):
+        every |= int(re.search(r"CapEff:\s*(\w+)", status.read_text())[1], 16)
+    return every
+
+
+def capabilities_kept(sonde):
+    """Before, and when it has given something up or 10 s have gone."""
+    before = effective(sonde.pid)
+    deadline = time.monotonic() + 10
+    while effective(sonde.pid) == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return before, effective(sonde.pid)
 
 
 @row("kernel-rights", "CAP_BPF and CAP_PERFMON alone are enough for one's own processes; what is not needed any more is given up", language="ruby", once=True)
@@ -137,12 +203,13 @@ def few_rights(run):
             yield at_least("with two: stacks with native and Ruby frames from the first function on", 100 * whole / recording.samples, 50, " %")
         with start(run.interpreter, "mixed.rb") as target:
             sonde = subprocess.Popen([run.sonde.path, "record", "-e", "kernel", "-q", "-p", str(target.pid), "-d", "2s", "-f", "folded", "-o", f"{where}/x"])
-            before = effective(sonde.pid)
-            deadline = time.monotonic() + 10
-            while effective(sonde.pid) == before and time.monotonic() < deadline:
-                time.sleep(0.01)
-            after = effective(sonde.pid)
+            before, after = capabilities_kept(sonde)
             yield holds("root: CAP_SYS_ADMIN is given up", before >> CAP_SYS_ADMIN & 1 and not after >> CAP_SYS_ADMIN & 1)
             yield holds("root: CAP_SYS_PTRACE is kept", after >> CAP_SYS_PTRACE & 1)
             yield exactly("root: exit code", sonde.wait(timeout=30), 0)
             yield at_least("root: samples", folded.total(folded.parse(Path(f"{where}/x").read_bytes())), 10)
+            top = subprocess.Popen([run.sonde.path, "top", "-e", "kernel", "-p", str(target.pid), "-d", "2s"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            before, after = capabilities_kept(top)
+            yield holds("top, each thread: CAP_SYS_ADMIN is given up", before >> CAP_SYS_ADMIN & 1 and not after >> CAP_SYS_ADMIN & 1)
+            yield exactly("top: exit code", top.wait(timeout=30), 0)

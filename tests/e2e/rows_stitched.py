@@ -205,7 +205,7 @@ def javascript(stack):
     return [match[1] for match in found if match and match[1] in ("outer", "middle", "inner")]
 
 
-@row("kernel-jit", "code made at run time: named by its perf map, in order; a map that is a trap costs nothing", language="native", once=True)
+@row("kernel-jit", "code made at run time: named by its perf map, in order", language="native", once=True)
 def jit(run):
     if not shutil.which("node"):
         raise Skip("there is no node")
@@ -225,22 +225,6 @@ def jit(run):
             wrong[";".join(found)] += stack.count
     yield at_least("samples of the main thread in inner", 100 * names[True] / names.total(), 90, " %")
     yield Figure(f"in another order {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
-    for trap in ("fifo", "zero", "sparse"):
-        with Target([*NODE, script]) as target:
-            path = Path(f"/tmp/perf-{target.pid}.map")
-            if trap == "fifo":
-                os.mkfifo(path)
-            elif trap == "zero":
-                path.symlink_to("/dev/zero")
-            else:
-                with open(path, "wb") as file:
-                    file.truncate(2 << 30)
-            begin = time.monotonic()
-            recording = run.sonde.record(target.pid, rate=99, seconds=0.5, threads=True, more=KERNEL)
-            took = time.monotonic() - begin
-            path.unlink()
-        yield at_least(f"{trap}: samples", recording.samples, 10)
-        yield at_most(f"{trap}: seconds of a recording of 0.5", took, 10)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ struct room {
 	struct pt_regs regs;
 	u32 used;         /* of the words */
 	u32 managed_most; /* so many managed frames, and no more */
+	struct mem_stretch stretches[MEM_WAYS];
 	/* what is sent, from here on: */
 	struct kernel_record record;
 	u64 words[WORDS]; /* frames; the rest is right behind the last one */
@@ -258,7 +259,7 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 	struct unwind_walk *walk = &drive->room->walk;
 	struct kernel_head *head = &drive->room->record.head;
 	struct unwind_rule rule = { 0 };
-	struct mem mem = { 0 };
+	struct mem mem = { drive->room->stretches };
 	const struct kernel_range *range = drive->space ?
 						   range_of(drive->space, unwind_place(walk)) :
 						   NULL;
@@ -331,7 +332,7 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 	{                                                                                          \
 		struct room *room = drive->room;                                                   \
 		struct kernel_vm *vm = drive->vm;                                                  \
-		struct mem mem = { 0 };                                                            \
+		struct mem mem = { room->stretches };                                              \
 		u32 used = room->used;                                                             \
                                                                                                    \
 		(void)index;                                                                       \
@@ -361,7 +362,7 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		struct kernel_vm *vm = drive->vm;                                                  \
 		const struct runtime##_state *state =                                              \
 			(const struct runtime##_state *)drive->machine->state;                     \
-		struct mem mem = { 0 };                                                            \
+		struct mem mem = { drive->room->stretches };                                       \
 		u64 thread;                                                                        \
                                                                                                    \
 		if (!drive->machine->own_word)                                                     \
@@ -369,6 +370,7 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		else if (!runtime##_thread_of(&mem, state, word, &thread))                         \
 			return;                                                                    \
 		vm->thread = thread;                                                               \
+		mem_forget(&mem);                                                                  \
 		drive->room->managed_most = KERNEL_MANAGED_MAX;                                    \
 		vm->end = runtime##_begin(&mem, state, thread, &drive->room->managed);             \
 		if (vm->end == STEP_MORE)                                                          \

@@ -318,7 +318,7 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 		/* One read: the verifier wants its size to be a number. */
 		if (is_object ? !mem_read(mem, frame + PYTHON_OBJECT_BEGIN, &words,
 					  PYTHON_OBJECT_BYTES) :
-				!mem_read(mem, frame, &words, PYTHON_FRAME_BYTES))
+				!mem_read_along(mem, MEM_DOWN, frame, &words, PYTHON_FRAME_BYTES))
 			return false;
 		out->code = python_word(&words, at->frame_code - begin);
 		out->previous = python_word(&words, at->frame_previous - begin);

@@ -327,17 +327,31 @@ RUBY_WALKER bool ruby_read_frame(const struct mem *mem, u64 at, bool leaf,
 				 struct ruby_control_frame *frame)
 {
 	if (!leaf)
-		return mem_read(mem, at, frame, sizeof *frame);
+		return mem_read_along(mem, MEM_UP, at, frame, sizeof *frame);
 	/* While the leaf runs, its pc and sp move all the time. */
 	return mem_peek(mem, at, frame, 16) &&
 	       mem_read(mem, at + 16, &frame->iseq, sizeof *frame - 16);
 }
 
+/* The flags word is a tagged integer of 32 bits in every version. */
+RUBY_WALKER bool ruby_env_ok(const struct ruby_env *env)
+{
+	return (env->flags & 1) && !(env->flags >> 32);
+}
+
 RUBY_WALKER bool ruby_read_env(const struct mem *mem, u64 ep, struct ruby_env *env)
 {
-	/* The flags word is a tagged integer of 32 bits in every version. */
-	return ruby_address_ok(ep) && mem_read(mem, ep - 16, env, sizeof *env) &&
-	       (env->flags & 1) && !(env->flags >> 32);
+	return ruby_address_ok(ep) && mem_read(mem, ep - 16, env, sizeof *env) && ruby_env_ok(env);
+}
+
+/* A frame's own: those that nobody captured lie below their callees'. */
+RUBY_WALKER bool ruby_read_own_env(const struct mem *mem, const struct walk *walk, u64 ep,
+				   struct ruby_env *env)
+{
+	if (ep < walk->base || ep >= walk->cursor)
+		return ruby_read_env(mem, ep, env);
+	return ruby_address_ok(ep) && mem_read_along(mem, MEM_DOWN, ep - 16, env, sizeof *env) &&
+	       ruby_env_ok(env);
 }
 
 /* Where the environment lies, and an iseq where there must be one. */
@@ -488,7 +502,7 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 		return walk->cursor == walk->limit ? STEP_DONE : STEP_FAULT;
 	out->at = walk->cursor;
 	bool ok = ruby_read_frame(mem, walk->cursor, leaf, &frame) &&
-		  ruby_read_env(mem, frame.ep, &env) && ruby_frame_ok(walk, &frame, &env);
+		  ruby_read_own_env(mem, walk, frame.ep, &env) && ruby_frame_ok(walk, &frame, &env);
 	walk->cursor += state->at.frame_size;
 	if (leaf && (state->facts & RUBY_FILLS_LATE) &&
 	    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env)))
