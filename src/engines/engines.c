@@ -2,7 +2,7 @@
  * engines.c - the engines, and the one flag by which a signal handler ends a pump. */
 #include "engines/engine.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 extern const struct engine reader_engine, kernel_engine;
@@ -15,7 +15,7 @@ const struct engine *const engines[] = {
 };
 const u32 engine_count = COUNT_OF(engines);
 
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted; /* set in a signal handler, read by every thread that samples */
 
 const struct engine *engine_named(const char *name)
 {
@@ -53,7 +53,7 @@ bool engine_check_rate(const struct engine_options *options, struct err *err)
 
 void engine_interrupt(void)
 {
-	interrupted = 1;
+	interrupted = true;
 }
 
 bool engine_interrupted(void)
@@ -63,5 +63,5 @@ bool engine_interrupted(void)
 
 void engine_clear_interrupt(void)
 {
-	interrupted = 0;
+	interrupted = false;
 }
