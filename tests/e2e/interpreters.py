@@ -124,15 +124,21 @@ def _why_missing(language, suite, argv):
 
 
 def at(command):
-    """Any other Ruby or Python of the host: "PATH [OPTION...]", named by its version and where it lies."""
-    argv = tuple(shlex.split(command))
-    language = PYTHON if "python" in Path(argv[0]).name else RUBY
+    """Any other Ruby or Python: "[ROOT:]PATH [OPTION...]", named by its version and where it lies."""
+    first, *options = shlex.split(command)
+    root, _, path = first.rpartition(":")
+    argv = (path, *options)
+    language = PYTHON if "python" in Path(path).name else RUBY
+    if root and (why := _prepare(Path(root), language)):
+        raise SystemExit(why)
     asks = "-c" if language is PYTHON else "-e"
-    said = subprocess.run([*argv, *language.options, asks, language.version],
+    outside = ["chroot", root] if root else []
+    said = subprocess.run([*outside, *argv, *language.options, asks, language.version],
                           capture_output=True, text=True, check=True).stdout
     version = tuple(map(int, re.match(r"(\d+)\.(\d+)", said).groups()))
-    options = "".join(option.replace("--", "-") for option in argv[1:])
-    return Interpreter(language, f"{said}@{Path(argv[0]).resolve().parents[1].name}{options}", None, argv, version)
+    where = Path(root) if root else Path(path).resolve().parents[1]
+    return Interpreter(language, f"{said}@{where.name}{''.join(option.replace('--', '-') for option in options)}",
+                       Path(root) if root else None, argv, version)
 
 
 def find(wanted=None, language=None):

@@ -99,7 +99,7 @@ def mutated(path, rng):
 
 
 @row("kernel-mutated", "unwinding tables, symbols and sections changed at random, of a process beside a sound one: no crash, the other's stacks right",
-     language="native")
+     language="native", once=True)
 def mutated_images(run):
     rng, crashes, wrong, sound, stall = random.Random(11), [], Counter(), 0, 0
     rounds = run.count(400, 4)

@@ -234,10 +234,8 @@ def churn(run):
     yield at_least("threads seen", tids, 20)
 
 
-@row("py-names", "threads are called what threading calls them, with both engines; 2.7 has the kernel's names", language="python")
+@row("py-names", "threads are called what threading calls them, with both engines", language="python")
 def thread_names(run):
-    if run.interpreter.version < (3,):
-        raise Skip("Python 2 has its names elsewhere")
     with start(run.interpreter, "named.py") as target:
         names = {**dict(map(tuple, target.facts["names"])), target.pid: "MainThread"}
         for engine in ("reader", "kernel"):

@@ -57,7 +57,7 @@ class Witness:
 
 @row("recording-killed", "kill -9 of the recorder at random instants: >= 99 % of the samples taken are in the file", once=True)
 def recording_killed(run):
-    kills = run.count(200, 16)  # 1,000 over the five interpreters
+    kills = run.count(200, 10)  # 1,000 over the five interpreters
     rng = random.Random(7)
     inside, outside = run.interpreter.scratch("progress")
     taken = kept = unread = silent = 0

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import time
+from contextlib import ExitStack
 from typing import NamedTuple
 
 import interpreters
@@ -150,15 +151,18 @@ def top_resize(run):
         yield from judge_screens([screen], "after tiny ones")
 
 
+PLAIN = (("TERM=dumb", 80, {"TERM": "dumb"}), ("TERM unset", 80, {"TERM": ""}), ("50 columns", 50, {}))
+
+
 @row("top-plain", "TERM=dumb, a pipe, 50 columns: text, no escapes, no wrapped line", once=True)
 def top_plain(run):
-    with start(run.interpreter, "names.rb") as target:
-        for where, width, environment in (("TERM=dumb", 80, {"TERM": "dumb"}), ("TERM unset", 80, {"TERM": ""}),
-                                          ("50 columns", 50, {})):
-            with top(run, target, "-d", "4s", "-n", "5", width=width, height=40, around=BEHIND, **environment) as terminal:
-                screen = terminal.wait(lambda screen: sum(map(bool, map(HEADS.match, screen.lines))) >= 2, "two tables")
-                # tmux may say that a pane is dead and never with what status
-                yield holds(f"{where}: ends with 0", wait_end(terminal, 0))
+    with start(run.interpreter, "names.rb") as target, ExitStack() as stack:
+        terminals = [stack.enter_context(top(run, target, "-d", "4s", "-n", "5", width=width, height=40, around=BEHIND, **environment))
+                     for _, width, environment in PLAIN]
+        for (where, *_), terminal in zip(PLAIN, terminals):
+            screen = terminal.wait(lambda screen: sum(map(bool, map(HEADS.match, screen.lines))) >= 2, "two tables")
+            # tmux may say that a pane is dead and never with what status
+            yield holds(f"{where}: ends with 0", wait_end(terminal, 0))
             yield exactly(f"{where}: wrapped lines", len(screen.wrapped), 0)
             yield exactly(f"{where}: rows of the last table", len(table(screen)), 5)
         done = run.sonde.run("top", "-p", target.pid, "-d", "4s", "-n", "5")

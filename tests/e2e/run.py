@@ -5,7 +5,7 @@
     run.py [--scale X] [--row NAME]... [--on NAME]... [--at COMMAND]... [--list] [--engine NAME] [--sonde PATH]
 
 Each row prints its figure beside its bar, for every interpreter: those of the matrix, or with --at
-any Ruby or Python of the host, such as "/opt/ruby/bin/ruby --yjit". Scale 1 is the table in full,
+any Ruby or Python, such as "/opt/ruby/bin/ruby --yjit", or "/srv/root:/usr/bin/ruby" in a root directory. Scale 1 is the table in full,
 0.01 its rehearsal. The last line is `N passed, N failed, N skipped`; the exit code is 1 when
 any failed.
 """

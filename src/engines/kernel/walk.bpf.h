@@ -185,9 +185,10 @@ static __always_inline bool is_behind_call(u64 addr)
 static long scan_one(u64 index, struct drive *drive)
 {
 	struct unwind_walk *walk = &drive->room->walk;
+	struct mem mem = { drive->room->stretches };
 	u64 at = walk->sp + 8 * index, word = 0;
 
-	if (bpf_probe_read_user(&word, sizeof word, (const void *)at) != 0)
+	if (!mem_read_along(&mem, MEM_UP, at, &word, sizeof word))
 		return 1;
 	const struct kernel_range *range = range_of(drive->space, word - 1);
 	if (!range || range->kind != KERNEL_RANGE_TABLE || !is_behind_call(word))
@@ -202,14 +203,14 @@ static long scan_one(u64 index, struct drive *drive)
 /* Where frames are kept: rbp leads to the caller's rbp, and behind it is the way back. */
 static __always_inline bool step_by_frame(const struct drive *drive, struct unwind_walk *walk)
 {
+	struct mem mem = { drive->room->stretches };
 	u64 frame[2] = { 0, 0 };
-	u64 at = walk->value[X86_RBP];
+	u64 at;
 
-	if (walk->at[X86_RBP] &&
-	    bpf_probe_read_user(&at, sizeof at, (const void *)walk->at[X86_RBP]) != 0)
+	if (!unwind_register(&mem, walk, X86_RBP, &at))
 		return false;
 	if (at < walk->sp || (at & 7) || at - walk->sp > MADE_FRAME_MAX ||
-	    bpf_probe_read_user(frame, sizeof frame, (const void *)at) != 0 ||
+	    !mem_read_along(&mem, MEM_UP, at, frame, sizeof frame) ||
 	    !range_of(drive->space, frame[1] - 1) || !is_behind_call(frame[1]))
 		return false;
 	set_register(walk, X86_RBP, frame[0]);

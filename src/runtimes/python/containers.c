@@ -4,9 +4,10 @@
  *	dict   head | used | version | keys | values
  *	keys   refcount | log2 sizes, kind | usable | entries used | indices | entries      3.11 on
  *	keys   refcount | size | lookup | usable | entries used | indices | entries         3.6 to 3.10
- *	set    head | fill | used | mask | table of (key, hash)
+ *	dict   head | fill | used | mask | table of (hash, key, value)                      2.7
+ *	set    head | fill | used | mask | table of (key, hash), in 2.7 (hash, key)
  *
- * A dict of an object's attributes can keep its values apart from its keys. Python 2 is not needed. */
+ * A dict of an object's attributes can keep its values apart from its keys. */
 #include "runtimes/python/containers.h"
 
 #include "runtimes/python/step.h"
@@ -18,7 +19,7 @@
 enum {
 	DICT_KEYS = 16, /* behind the head */
 	DICT_VALUES = 24,
-	SET_MASK = 16,
+	SET_MASK = 16, /* also of 2.7's dict */
 	SET_TABLE = 24,
 	ENTRIES_MAX = 1 << 16,
 	SLOTS_MAX = 1 << 24,
@@ -64,12 +65,29 @@ static bool read_keys(const struct mem *mem, const struct python_state *state, u
 	return true;
 }
 
+static bool read_table(const struct mem *mem, u64 head, struct keys *out)
+{
+	u64 mask;
+
+	if (!mem_read(mem, head + SET_MASK, &mask, 8) ||
+	    !mem_read(mem, head + SET_TABLE, &out->entries, 8) || !python_address_ok(out->entries))
+		return false;
+	out->count = mask < ENTRIES_MAX ? (u32)mask + 1 : ENTRIES_MAX;
+	out->entry_words = 3;
+	out->values = 0;
+	return true;
+}
+
 static bool read_dict(const struct mem *mem, const struct python_state *state, u64 dict,
 		      struct keys *out)
 {
 	u64 head = dict + state->at.bytes_length, keys;
 
-	if (!python_address_ok(dict) || !mem_read(mem, head + DICT_KEYS, &keys, 8) ||
+	if (!python_address_ok(dict))
+		return false;
+	if (python_major(state) == 2)
+		return read_table(mem, head, out);
+	if (!mem_read(mem, head + DICT_KEYS, &keys, 8) ||
 	    !mem_read(mem, head + DICT_VALUES, &out->values, 8) ||
 	    !read_keys(mem, state, keys, out))
 		return false;
@@ -78,30 +96,51 @@ static bool read_dict(const struct mem *mem, const struct python_state *state, u
 	return true;
 }
 
+/* True ends the search. The entry ends with the key and, if not kept apart, its value. */
+typedef bool entry_fn(void *arg, u32 place, const u64 *entry);
+
+static bool each_entry(const struct mem *mem, const struct keys *keys, entry_fn *fn, void *arg)
+{
+	u64 words[CHUNK_WORDS];
+	u32 most = CHUNK_WORDS / keys->entry_words;
+
+	for (u32 done = 0; done < keys->count;) {
+		u32 part = keys->count - done < most ? keys->count - done : most;
+		if (!mem_read(mem, keys->entries + 8ull * keys->entry_words * done, words,
+			      8 * keys->entry_words * part))
+			return false;
+		for (u32 i = 0; i < part; i++, done++)
+			if (fn(arg, done, words + keys->entry_words * i))
+				return true;
+	}
+	return false;
+}
+
+struct items {
+	const struct mem *mem;
+	const struct keys *keys;
+	python_item_fn *fn;
+	void *arg;
+};
+
+static bool give_item(void *arg, u32 place, const u64 *entry)
+{
+	const struct items *items = arg;
+	u32 words = items->keys->entry_words;
+	u64 key = entry[words - 2], value = entry[words - 1], values = items->keys->values;
+
+	if (values && !mem_read(items->mem, values + 8ull * place, &value, 8))
+		return false;
+	return key && value && items->fn(items->arg, key, value);
+}
+
 bool python_each_item(const struct mem *mem, const struct python_state *state, u64 dict,
 		      python_item_fn *fn, void *arg)
 {
 	struct keys keys;
-	u64 words[CHUNK_WORDS];
+	struct items items = { mem, &keys, fn, arg };
 
-	if (!read_dict(mem, state, dict, &keys))
-		return false;
-	u32 most = CHUNK_WORDS / keys.entry_words;
-	for (u32 done = 0; done < keys.count;) {
-		u32 part = keys.count - done < most ? keys.count - done : most;
-		if (!mem_read(mem, keys.entries + 8ull * keys.entry_words * done, words,
-			      8 * keys.entry_words * part))
-			return false;
-		for (u32 i = 0; i < part; i++, done++) {
-			const u64 *entry = words + keys.entry_words * i;
-			u64 key = entry[keys.entry_words - 2], value = entry[keys.entry_words - 1];
-			if (keys.values && !mem_read(mem, keys.values + 8ull * done, &value, 8))
-				return false;
-			if (key && value && fn(arg, key, value))
-				return true;
-		}
-	}
-	return false;
+	return read_dict(mem, state, dict, &keys) && each_entry(mem, &keys, give_item, &items);
 }
 
 static bool is_string(const struct mem *mem, const struct python_state *state, u64 object,
@@ -161,34 +200,44 @@ bool python_find_key(const struct mem *mem, const struct python_state *state, u6
 	return false;
 }
 
+struct numbered {
+	u64 number, value;
+};
+
+/* Hash, key, value; an int like this is its own hash. */
+static bool is_number(void *arg, u32 place, const u64 *entry)
+{
+	struct numbered *numbered = arg;
+
+	(void)place;
+	numbered->value = entry[2];
+	return entry[0] == numbered->number && entry[1] && entry[2];
+}
+
 bool python_find_number(const struct mem *mem, const struct python_state *state, u64 dict,
 			u64 number, u64 *value)
 {
+	struct numbered numbered = { .number = number };
 	struct keys keys;
-	u64 words[CHUNK_WORDS];
 
-	if (!read_dict(mem, state, dict, &keys) || keys.values || keys.entry_words != 3)
+	if (!read_dict(mem, state, dict, &keys) || keys.values || keys.entry_words != 3 ||
+	    !each_entry(mem, &keys, is_number, &numbered))
 		return false;
-	for (u32 done = 0; done < keys.count; done += CHUNK_WORDS / 3) {
-		u32 part = keys.count - done < CHUNK_WORDS / 3 ? keys.count - done :
-								 CHUNK_WORDS / 3;
-		if (!mem_read(mem, keys.entries + 24ull * done, words, 24 * part))
-			return false;
-		/* hash, key, value; an int like this is its own hash */
-		for (u32 i = 0; i < part; i++) {
-			*value = words[3 * i + 2];
-			if (words[3 * i] == number && words[3 * i + 1] && *value)
-				return true;
-		}
-	}
-	return false;
+	*value = numbered.value;
+	return true;
+}
+
+/* What was taken out of a set of Python 2 has this string in its place. */
+static bool is_dummy(const struct mem *mem, const struct python_state *state, u64 key)
+{
+	return python_major(state) == 2 && is_string(mem, state, key, "<dummy key>");
 }
 
 u32 python_set_members(const struct mem *mem, const struct python_state *state, u64 set, u32 *place,
 		       u64 *out, u32 room)
 {
 	u64 head = set + state->at.bytes_length, mask, table, words[CHUNK_WORDS];
-	u32 found = 0, from = *place;
+	u32 found = 0, from = *place, key_at = python_major(state) == 2;
 
 	*place = PYTHON_SET_END;
 	if (!python_address_ok(set) || !mem_read(mem, head + SET_MASK, &mask, 8) ||
@@ -201,9 +250,11 @@ u32 python_set_members(const struct mem *mem, const struct python_state *state, 
 		u32 part = end - from < CHUNK_WORDS / 2 ? end - from : CHUNK_WORDS / 2;
 		if (!mem_read(mem, table + 16ull * from, words, 16 * part))
 			return found;
-		for (u32 i = 0; i < part && found < room; i++, from++)
-			if (words[2 * i] && words[2 * i + 1] != SET_GONE)
-				out[found++] = words[2 * i];
+		for (u32 i = 0; i < part && found < room; i++, from++) {
+			u64 key = words[2 * i + key_at], hash = words[2 * i + !key_at];
+			if (key && hash != SET_GONE && !is_dummy(mem, state, key))
+				out[found++] = key;
+		}
 	}
 	*place = from < slots ? from : PYTHON_SET_END;
 	return found;

@@ -147,7 +147,12 @@ struct python_state {
 	u8 runtime_source, pthread_source;
 };
 
-/* The 12 of 3.12.1. */
+/* The 3 of 3.12.1, and the 12. */
+static inline u32 python_major(const struct python_state *state)
+{
+	return state->version >> 24;
+}
+
 static inline u32 python_minor(const struct python_state *state)
 {
 	return state->version >> 16 & 0xff;

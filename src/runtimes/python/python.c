@@ -161,7 +161,7 @@ static void python_describe(const void *state_, struct str *out)
 {
 	struct python_state state = *(const struct python_state *)state_;
 
-	str_addf(out, "Python %u.%u.%u%s\n", state.version >> 24, state.version >> 16 & 0xff,
+	str_addf(out, "Python %u.%u.%u%s\n", python_major(&state), python_minor(&state),
 		 state.version >> 8 & 0xff,
 		 state.facts & PYTHON_FREE_THREADED ? ", free-threaded" : "");
 	str_addf(out, "  %-20s %#14llx  %s\n", "interpreters",

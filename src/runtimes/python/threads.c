@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * threads.c - see threads.h.
  *
- *	threading._active: {ident: Thread}       Thread._name
+ *	threading._active: {ident: Thread}       Thread._name, in Python 2 Thread.__name
  *
  * The ident is the pthread_t, which the thread of the VM has, too.  The dict is made when threading is imported and stays
  * for the life of the process, also in a forked child. */
@@ -29,11 +29,12 @@ bool python_find_threads(const struct mem *mem, void *state_)
 void python_name_thread(const struct mem *mem, const struct python_state *state, u64 thread,
 			struct frame_name *out)
 {
+	const char *attribute = python_major(state) == 2 ? "_Thread__name" : "_name";
 	u64 ident, object, name, length;
 
 	if (!state->active || !mem_read(mem, thread + state->at.thread_native, &ident, 8) ||
 	    !python_find_number(mem, state, state->active, ident, &object) ||
-	    !python_find_attribute(mem, state, object, "_name", &name))
+	    !python_find_attribute(mem, state, object, attribute, &name))
 		return;
 	if (!python_is_of_type(mem, state, name, "str") ||
 	    !python_read_string_to(mem, state, name, NAME_MOST, &out->label, &length))

@@ -166,7 +166,7 @@ static bool add_bool(const struct view *view, u64 object)
 	u32 digit;
 	u64 head = object + head_size(view->state);
 
-	if (!mem_peek(view->mem, head + (view->state->version >> 24 > 2 ? 8 : 0), &digit, 4))
+	if (!mem_peek(view->mem, head + (python_major(view->state) > 2 ? 8 : 0), &digit, 4))
 		return false;
 	str_add_text(view->out, digit ? "True" : "False");
 	return true;
@@ -177,7 +177,7 @@ static bool add_old_int(const struct view *view, u64 object)
 {
 	u64 value;
 
-	if (view->state->version >> 24 > 2)
+	if (python_major(view->state) > 2)
 		return add_int(view, object);
 	if (!peek_word(view, object + head_size(view->state), &value))
 		return false;
@@ -209,6 +209,11 @@ static bool add_none(const struct view *view, u64 object)
 }
 
 /* ---- containers ---------------------------------------------------------------------------- */
+
+static bool is_old(const struct view *view)
+{
+	return python_major(view->state) == 2;
+}
 
 static void add_object(const struct view *view, u64 object);
 
@@ -255,22 +260,6 @@ static bool add_list(const struct view *view, u64 object)
 	return true;
 }
 
-/* Python 2's dicts and sets have another shape, and are only counted. */
-static bool is_old(const struct view *view)
-{
-	return view->state->version >> 24 == 2;
-}
-
-static bool add_count(const struct view *view, u64 addr, const char *what)
-{
-	u64 count;
-
-	if (!peek_word(view, addr, &count))
-		return false;
-	str_addf(view->out, "<%s of %llu>", what, (unsigned long long)count);
-	return true;
-}
-
 /* A dict or a set on its way out: whether there is more is known before an item is added. */
 struct listing {
 	struct view view; /* one deeper */
@@ -306,10 +295,9 @@ static bool add_item(void *arg, u64 key, u64 value)
 static bool add_dict(const struct view *view, u64 object)
 {
 	struct listing listing = { .view = *view };
+	u64 count = object + head_size(view->state) + (is_old(view) ? 8 : 0);
 
-	if (is_old(view))
-		return add_count(view, object + head_size(view->state) + 8, "dict");
-	if (!peek_word(view, object + head_size(view->state), &listing.count))
+	if (!peek_word(view, count, &listing.count))
 		return false;
 	listing.view.depth++;
 	str_add_text(view->out, "{");
@@ -318,7 +306,7 @@ static bool add_dict(const struct view *view, u64 object)
 	return true;
 }
 
-static bool add_members(const struct view *view, u64 object)
+static bool add_members(const struct view *view, u64 object, const char *brackets)
 {
 	struct listing listing = { .view = *view };
 	u64 members[ITEMS_MOST + 1];
@@ -329,10 +317,10 @@ static bool add_members(const struct view *view, u64 object)
 	listing.view.depth++;
 	u32 found = python_set_members(view->mem, view->state, object, &place, members,
 				       COUNT_OF(members));
-	str_add_text(view->out, "{");
+	str_add(view->out, brackets, 1);
 	for (u32 i = 0; i < found && add_next(&listing); i++)
 		add_object(&listing.view, members[i]);
-	str_add_text(view->out, "}");
+	str_add(view->out, brackets + 1, 1);
 	return true;
 }
 
@@ -343,24 +331,27 @@ static bool is_empty(const struct view *view, u64 set)
 	return peek_word(view, set + head_size(view->state) + 8, &count) && !count;
 }
 
+/* As a call of its type: set([1]) in Python 2, frozenset({1}), set(). */
+static bool add_made(const struct view *view, u64 object, const char *type)
+{
+	bool old = is_old(view);
+
+	str_addf(view->out, "%s(", type);
+	bool good = (!old && is_empty(view, object)) ||
+		    add_members(view, object, old ? "[]" : "{}");
+	str_add_text(view->out, ")");
+	return good;
+}
+
 static bool add_set(const struct view *view, u64 object)
 {
-	if (is_old(view))
-		return add_count(view, object + head_size(view->state) + 8, "set");
-	if (!is_empty(view, object))
-		return add_members(view, object);
-	str_add_text(view->out, "set()");
-	return true;
+	return is_old(view) || is_empty(view, object) ? add_made(view, object, "set") :
+							add_members(view, object, "{}");
 }
 
 static bool add_frozenset(const struct view *view, u64 object)
 {
-	if (is_old(view))
-		return add_count(view, object + head_size(view->state) + 8, "frozenset");
-	str_add_text(view->out, "frozenset(");
-	bool good = is_empty(view, object) || add_members(view, object);
-	str_add_text(view->out, ")");
-	return good;
+	return add_made(view, object, "frozenset");
 }
 
 /* ---- any ----------------------------------------------------------------------------------- */

@@ -31,11 +31,11 @@ static const struct version_row rows[] = {
 	{ .major = 2, .minor = 7,
 	  .facts = OLD_LINES | PYTHON_LINES_UNSIGNED | PYTHON_NAMES_ARE_BYTES | PYTHON_HAS_NO_RUNTIME,
 	  .at = {
-		.interp_threads = 8,
+		.interp_threads = 8, .interp_modules = 16,
 		.thread_interp = 8, .thread_frame = 16, .thread_raising = 72, .thread_handling = 96, .thread_native = 144,
 		.frame_previous = 24, .frame_code = 32, .frame_pc = 120,
 		.frame_locals = 376, .code_variables = 56, .code_cells = 72, .code_free = 64, .code_flags = 28, .code_filename = 80, .code_name = 88, .code_first_line = 96, .code_lines = 104,
-		.string_hash = 24, .bytes_length = 16, .bytes_data = 36 } },
+		.string_length = 16, .string_hash = 24, .string_ascii = 36, .bytes_length = 16, .bytes_data = 36 } },
 	{ .major = 3, .minor = 6, .facts = OLD_LINES | PYTHON_HAS_NO_RUNTIME, .at = {
 		.interp_threads = 8, .interp_modules = 16,
 		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_raising = 80, .thread_handling = 104, .thread_native = 152,
@@ -114,7 +114,7 @@ bool python_versions_find(struct python_state *state)
 {
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		const struct version_row *row = &rows[i];
-		if (row->major != state->version >> 24 || row->minor != python_minor(state))
+		if (row->major != python_major(state) || row->minor != python_minor(state))
 			continue;
 		state->at = row->at;
 		state->facts = row->facts;

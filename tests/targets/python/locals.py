@@ -34,9 +34,6 @@ def variables(wide, argument=3, *rest, **named):
 
     said = {name: repr(value) for name, value in locals().items()
             if name not in ("inner", "said", "late")}
-    if sys.version_info < (3,):  # only counted
-        for name in ("table", "attributes", "hollow", "group", "fixed", "bare", "frozen", "changed", "named"):
-            said[name] = "<%s of %d>" % (type(locals()[name]).__name__, len(locals()[name]))
     facts = {"tid": truth.native_id(), "function": truth.label_of(sys._getframe().f_code), "locals": said}
     truth.ready(facts)
     stand()

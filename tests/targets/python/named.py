@@ -6,6 +6,8 @@ import time
 import truth
 
 UNUSUAL = u"semi;colon \u00e9\u4e16 (7)\nline"
+if str is bytes:  # Python 2
+    UNUSUAL = UNUSUAL.encode("utf-8")
 tids = {}
 
 
