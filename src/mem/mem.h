@@ -11,88 +11,18 @@
  *	               else was read can mean something else
  *	mem_constant   the bytes stay as they are as long as the walk's epoch does: read once
  *	mem_read_along as mem_read, of what lies a little further one way each time, as frames do
+ *	mem_peek_beside  as mem_peek, of members of one object after the other
+ *
+ * What a walker has found out about an object it may note, and recall in this walk and as long as its epoch lasts:
+ * inside the kernel only, where each read counts.
  *
  * All return false when the bytes cannot be had; `dst` is then undefined. */
 #pragma once
 #include "base/types.h"
-
-enum mem_way { MEM_UP, MEM_DOWN };
+#include "mem/way.h"
 
 #ifdef __bpf__
-
-enum { MEM_WAYS = 2, MEM_STRETCH_BYTES = 1024, MEM_PAGE_BYTES = 4096 };
-
-/* Whoever is interrupted does not change its stack meanwhile, and many bytes cost what few do. */
-struct mem_stretch {
-	u64 addr;
-	u64 is_known;
-	u8 bytes[MEM_STRETCH_BYTES];
-};
-
-struct mem {
-	struct mem_stretch *stretches; /* one a way; mem_forget() them first */
-};
-
-static __always_inline void mem_forget(const struct mem *mem)
-{
-	for (u32 way = 0; way < MEM_WAYS; way++)
-		mem->stretches[way].is_known = false;
-}
-
-static __always_inline bool mem_read(const struct mem *mem, u64 addr, void *dst, u32 len)
-{
-	(void)mem;
-	return bpf_probe_read_user(dst, len, (const void *)addr) == 0;
-}
-
-/* Within the page of `addr`: the next one may not be there, and to find that out costs a microsecond. */
-static __always_inline u64 mem_stretch_begin(enum mem_way way, u64 addr, u32 len)
-{
-	u64 page = addr & ~(u64)(MEM_PAGE_BYTES - 1);
-	u64 last = page + MEM_PAGE_BYTES - MEM_STRETCH_BYTES;
-	u64 down = addr + len - MEM_STRETCH_BYTES;
-
-	if (way == MEM_UP)
-		return addr < last ? addr : last;
-	return down > page ? down : page;
-}
-
-/* `len` is a number, and MEM_STRETCH_BYTES at most. */
-static __always_inline bool mem_read_along(const struct mem *mem, enum mem_way way, u64 addr,
-					   void *dst, u32 len)
-{
-	struct mem_stretch *stretch = &mem->stretches[way];
-	u64 at = addr - stretch->addr;
-
-	if (!stretch->is_known || at > MEM_STRETCH_BYTES - len) {
-		u64 begin = mem_stretch_begin(way, addr, len);
-		at = addr - begin;
-		if (at > MEM_STRETCH_BYTES - len) /* on two pages */
-			return mem_read(mem, addr, dst, len);
-		stretch->addr = begin;
-		stretch->is_known = mem_read(mem, begin, stretch->bytes, MEM_STRETCH_BYTES);
-		if (!stretch->is_known)
-			return false;
-	}
-	__builtin_memcpy(dst, stretch->bytes + at, len);
-	return true;
-}
-
-static __always_inline bool mem_peek(const struct mem *mem, u64 addr, void *dst, u32 len)
-{
-	return mem_read(mem, addr, dst, len);
-}
-
-static __always_inline bool mem_peek_last(const struct mem *mem, u64 addr, void *dst, u32 len)
-{
-	return mem_read(mem, addr, dst, len);
-}
-
-static __always_inline bool mem_constant(const struct mem *mem, u64 addr, void *dst, u32 len)
-{
-	return mem_read(mem, addr, dst, len);
-}
-
+#include "mem/mem.bpf.h"
 #else
 
 enum mem_hold { MEM_HOLDS, MEM_DRIFTS, MEM_LAST, MEM_CONSTANT };
@@ -120,6 +50,11 @@ static inline bool mem_peek(const struct mem *mem, u64 addr, void *dst, u32 len)
 	return mem->read(mem, addr, dst, len, MEM_DRIFTS);
 }
 
+static inline bool mem_peek_beside(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_peek(mem, addr, dst, len);
+}
+
 static inline bool mem_peek_last(const struct mem *mem, u64 addr, void *dst, u32 len)
 {
 	return mem->read(mem, addr, dst, len, MEM_LAST);
@@ -128,6 +63,17 @@ static inline bool mem_peek_last(const struct mem *mem, u64 addr, void *dst, u32
 static inline bool mem_constant(const struct mem *mem, u64 addr, void *dst, u32 len)
 {
 	return mem->read(mem, addr, dst, len, MEM_CONSTANT);
+}
+
+static inline bool mem_recall(const struct mem *mem, u64 addr, u64 *value)
+{
+	(void)mem, (void)addr, (void)value;
+	return false;
+}
+
+static inline void mem_note(const struct mem *mem, u64 addr, u64 value)
+{
+	(void)mem, (void)addr, (void)value;
 }
 
 #endif

@@ -29,7 +29,6 @@ struct room {
 	struct walk walk;
 	u64 where;
 	enum step step;
-	struct mem_stretch stretches[MEM_WAYS];
 	u8 sample[SAMPLE_BYTES];
 };
 
@@ -39,6 +38,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct room);
 } scratch SEC(".maps");
+
+/* (A per-CPU map's value is 32 KiB at the most.) */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct mem_kept);
+} kept SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -56,6 +63,7 @@ struct {
 /* What the callback of bpf_loop() gets. */
 struct drive {
 	struct room *room;
+	struct mem_kept *kept;
 	const void *state;
 };
 
@@ -110,7 +118,7 @@ static __always_inline void sample_send(struct room *room)
 		struct room *room = drive->room;                                               \
 		struct sample *sample = (struct sample *)room->sample;                         \
 		u32 depth = sample->depth;                                                     \
-		struct mem mem = { room->stretches };                                          \
+		struct mem mem = { drive->kept };                                              \
                                                                                                \
 		(void)index;                                                                   \
 		if (depth >= FRAMES_MAX)                                                       \
@@ -133,10 +141,11 @@ static __always_inline void sample_send(struct room *room)
 		struct mem mem = { 0 };                                                        \
 		u64 thread = bpf_get_attach_cookie(context);                                   \
                                                                                                \
-		if (!state || !drive.room)                                                     \
+		drive.kept = mem.kept = bpf_map_lookup_elem(&kept, &zero);                     \
+		if (!state || !drive.room || !mem.kept)                                        \
 			return 0;                                                              \
-		mem.stretches = drive.room->stretches;                                         \
-		mem_forget(&mem);                                                              \
+		mem_begin(&mem);                                                               \
+		mem_begin_notes(&mem, 1, 0);                                                   \
 		drive.room->step = runtime##_begin(&mem, state, thread, &drive.room->walk);    \
 		if (drive.room->step == STEP_MORE)                                             \
 			bpf_loop(STEPS_MAX, runtime##_one, &drive, 0);                         \

@@ -68,6 +68,11 @@ def reused(run):
     yield from rows_threads.reuse(in_kernel(run))
 
 
+@row("kernel-py-reuse", "in the kernel: 4 threads replace code objects all the time: 0 wrong names, and it keeps up", language="python")
+def replaced(run):
+    yield from rows_python.reuse(in_kernel(run), (300,))
+
+
 @row("kernel-greenlets", "in the kernel: greenlets that take turns: no stack of two", language="python")
 def greenlets(run):
     # Their turns take as long as a period does, and where they begin, the native stack is another's.

@@ -195,8 +195,8 @@ GENERATION = re.compile(r"(?:work_|inner_|gen-)(\d+)")
 
 
 @row("py-reuse", "4 threads replace code objects all the time: 0 wrong names", language="python")
-def reuse(run):
-    for lasts_us in (3_000, 300):
+def reuse(run, lasts=(3_000, 300)):
+    for lasts_us in lasts:
         with start(run.interpreter, "reuse.py", 4, lasts_us) as target:
             recording = run.sonde.record(target.pid, rate=2_000, seconds=run.seconds(60, 1.5))
             generations = target.finish()["generations"]
@@ -247,7 +247,10 @@ def thread_names(run):
             late = {tid: name for tid, name in said.items() if tid not in names}
             yield at_least(f"{engine}: threads that began later", len(late), 3)
             unnamed = [name for name in late.values() if not re.fullmatch(r"late-\d+", name)]
-            yield at_most(f"{engine}: of those, without their name {unnamed[:1] or ''}", len(unnamed), 0.1 * len(late) + 1)
+            # a thread of 2.7 has no word that leads to the VM's: it is told of a little later
+            late_too = engine == "kernel" and run.interpreter.version < (3,)
+            yield at_most(f"{engine}: of those, without their name {unnamed[:1] or ''}", len(unnamed),
+                          (0.9 if late_too else 0.1) * len(late) + 1)
 
 
 @row("py-deep", "20,000 deep recursion: complete", language="python")

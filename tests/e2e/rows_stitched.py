@@ -101,6 +101,7 @@ def deep(run):
     environment = {"RUBY_THREAD_VM_STACK_SIZE": "33554432"}
     with start(run.interpreter, "deep.rb", 10_000, "busy", env=environment) as target:
         recording = run.sonde.record(target.pid, rate=99, seconds=run.seconds(10, 1), threads=True, more=KERNEL)
+        yield from deep_cost(run, target)
     stacks = [stack for stack in recording.stacks if stack.tid == target.pid and any(frame.path for frame in stack.frames)]
     samples = sum(stack.count for stack in stacks)
     wrong = Counter()
@@ -114,35 +115,72 @@ def deep(run):
     yield exactly("from the first function on", sum(stack.count for stack in stacks if is_whole(stack)), samples)
 
 
-def interrupt_us(run, rate, program, *args):
-    """(microseconds of the interrupt's program, frames of a stack) while a target runs."""
-    with start(run.interpreter, program, *args) as target, tempfile.TemporaryDirectory() as name:
-        words = run.sonde.words(Path(name), pid=target.pid, rate=rate, seconds=run.seconds(10, 1.5) + 1, more=KERNEL)
+@row("kernel-deep-python", "10,000 Python frames: 4,096 from the leaf, and a mark", language="python", once=True)
+def deep_python(run):
+    with start(run.interpreter, "deep.py", 10_000) as target:
+        recording = run.sonde.record(target.pid, rate=99, seconds=run.seconds(10, 1), more=KERNEL)
+        yield from deep_cost(run, target)
+    stacks = [[frame.label for frame in stack.frames if frame.path or frame.label == "[truncated]"] for stack in recording.stacks
+              for _ in range(stack.count) if any(frame.label.endswith("down") for frame in stack.frames)]
+    # to 3.10 the native frames are as many, and are cut, too
+    wrong = Counter(f"{names[0]} {len(names)} {names[-1]}" for names in stacks
+                    if names[0] != "[truncated]" or len(names) - names.count("[truncated]") != 4_096 or names[-1] not in ("bottom", "down"))
+    yield at_least("samples", len(stacks), 20)
+    yield Figure(f"of another shape {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
+
+
+def deep_cost(run, target, rate=499):
+    """Of one thread that runs all the time."""
+    seconds = run.seconds(10, 1)
+    found, _ = interrupts(run, target, rate, seconds)
+    took = found["ns"] / 1000 / (rate * seconds)
+    yield at_most("the interrupt", took, 400, " us", 400 if run.full else 600)
+
+
+def interrupts(run, target, rate, seconds):
+    """(runs of the interrupt's program and how long they took, the stacks) of a target, for so long."""
+    with tempfile.TemporaryDirectory() as name:
+        words = run.sonde.words(Path(name), pid=target.pid, rate=rate, seconds=seconds + 1.5, more=KERNEL)
         recording = Running(words, Path(name))
         time.sleep(0.8)  # the first stacks are cold, and it attaches
-        found = compiled.numbers("interrupt", "on_clock", int(1000 * run.seconds(10, 1)))
+        found = compiled.numbers("interrupt", "on_clock", int(1000 * seconds))
         recording.finish(30)
-        stacks = folded.parse(recording.out.read_bytes())
+        return found, folded.parse(recording.out.read_bytes())
+
+
+def interrupt_us(run, rate, program, *args):
+    """(microseconds of the interrupt's program, its runs, frames of a stack) while a target runs."""
+    with start(run.interpreter, program, *args) as target:
+        found, stacks = interrupts(run, target, rate, run.seconds(10, 1))
     depth = stats.median([len(stack.frames) for stack in stacks for _ in range(stack.count)])
     # cpu-clock does not tick where nothing runs, and what else runs is over at once
     return found["ns"] / max(found["runs"], 1) / 1000, found["runs"], depth
 
 
 @row("kernel-cost", "the interrupt of a 135-frame Ruby stack <= 25 us; 50 frames at 999 Hz <= 1.6 % of a CPU", language="ruby", once=True)
-def cost(run):
+def cost_ruby(run):
+    yield from cost(run, "frames.rb")
+
+
+@row("kernel-cost-python", "the same of Python: <= 25 us; <= 1.6 % of a CPU", language="python", once=True)
+def cost_python(run):
+    yield from cost(run, "frames.py")
+
+
+def cost(run, program):
     took = {}
     for frames in (8, 50, 125):
         inside, _ = run.interpreter.scratch("progress")
-        took[frames] = interrupt_us(run, 4_999, "frames.rb", frames, inside)
+        took[frames] = interrupt_us(run, 4_999, program, frames, inside)
     inside, _ = run.interpreter.scratch("progress")
-    cold = interrupt_us(run, 999, "frames.rb", 50, inside)
+    cold = interrupt_us(run, 999, program, 50, inside)
     for frames, (_, runs, depth) in took.items():
-        yield at_least(f"{frames} Ruby frames, {depth} in all: runs", runs, 100)
+        yield at_least(f"{frames} frames, {depth} in all: runs", runs, 100)
     each = 1000 * (took[125][0] - took[8][0]) / (took[125][2] - took[8][2])
     # on a busy machine it is the neighbours that are measured
     yield at_most(f"{took[125][2]} frames, warm", took[125][0], 25, " us", 25 if run.full else 50)
     yield at_most(f"{cold[2]} frames at 999 Hz", cold[0] * 999 / 1e4, 1.6, " % of a CPU", 1.6 if run.full else 3)
-    yield Figure("a Ruby frame, ns", round(each), "printed", True)
+    yield Figure("a frame, ns", round(each), "printed", True)
 
 
 @row("kernel-cost-native", "the interrupt: what a native frame takes", language="native")

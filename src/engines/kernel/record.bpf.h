@@ -143,11 +143,11 @@ static __always_inline void walk_all(const struct current *current, struct room 
 				     const u32 *words)
 {
 	struct drive drive = { .room = room, .words = words, .process = current->process };
-	const struct mem mem = { room->stretches };
+	const struct mem mem = { &room->kept };
 	bool has_user = current->task->mm != NULL;
 	u32 space = current->process->space;
 
-	mem_forget(&mem);
+	mem_begin(&mem);
 	begin_walk(&room->walk, &room->regs);
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
 	room->used = 0;

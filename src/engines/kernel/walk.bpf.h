@@ -33,7 +33,7 @@ struct room {
 	struct pt_regs regs;
 	u32 used;         /* of the words */
 	u32 managed_most; /* so many managed frames, and no more */
-	struct mem_stretch stretches[MEM_WAYS];
+	struct mem_kept kept;
 	/* what is sent, from here on: */
 	struct kernel_record record;
 	u64 words[WORDS]; /* frames; the rest is right behind the last one */
@@ -98,6 +98,7 @@ struct drive {
 	struct kernel_machine *machine;
 	struct kernel_vm *vm;
 	const u32 *words;
+	u64 owner;  /* its number, and that of the process: of the notes about it */
 	bool found; /* by scan_one() */
 };
 
@@ -185,7 +186,7 @@ static __always_inline bool is_behind_call(u64 addr)
 static long scan_one(u64 index, struct drive *drive)
 {
 	struct unwind_walk *walk = &drive->room->walk;
-	struct mem mem = { drive->room->stretches };
+	struct mem mem = { &drive->room->kept };
 	u64 at = walk->sp + 8 * index, word = 0;
 
 	if (!mem_read_along(&mem, MEM_UP, at, &word, sizeof word))
@@ -203,7 +204,7 @@ static long scan_one(u64 index, struct drive *drive)
 /* Where frames are kept: rbp leads to the caller's rbp, and behind it is the way back. */
 static __always_inline bool step_by_frame(const struct drive *drive, struct unwind_walk *walk)
 {
-	struct mem mem = { drive->room->stretches };
+	struct mem mem = { &drive->room->kept };
 	u64 frame[2] = { 0, 0 };
 	u64 at;
 
@@ -260,7 +261,7 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 	struct unwind_walk *walk = &drive->room->walk;
 	struct kernel_head *head = &drive->room->record.head;
 	struct unwind_rule rule = { 0 };
-	struct mem mem = { drive->room->stretches };
+	struct mem mem = { &drive->room->kept };
 	const struct kernel_range *range = drive->space ?
 						   range_of(drive->space, unwind_place(walk)) :
 						   NULL;
@@ -333,7 +334,7 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 	{                                                                                          \
 		struct room *room = drive->room;                                                   \
 		struct kernel_vm *vm = drive->vm;                                                  \
-		struct mem mem = { room->stretches };                                              \
+		struct mem mem = { &room->kept };                                                  \
 		u32 used = room->used;                                                             \
                                                                                                    \
 		(void)index;                                                                       \
@@ -363,7 +364,7 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		struct kernel_vm *vm = drive->vm;                                                  \
 		const struct runtime##_state *state =                                              \
 			(const struct runtime##_state *)drive->machine->state;                     \
-		struct mem mem = { drive->room->stretches };                                       \
+		struct mem mem = { &drive->room->kept };                                           \
 		u64 thread;                                                                        \
                                                                                                    \
 		if (!drive->machine->own_word)                                                     \
@@ -371,9 +372,10 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		else if (!runtime##_thread_of(&mem, state, word, &thread))                         \
 			return;                                                                    \
 		vm->thread = thread;                                                               \
-		mem_forget(&mem);                                                                  \
+		mem_begin(&mem);                                                                   \
 		drive->room->managed_most = KERNEL_MANAGED_MAX;                                    \
 		vm->end = runtime##_begin(&mem, state, thread, &drive->room->managed);             \
+		mem_begin_notes(&mem, drive->owner, drive->room->managed.epoch);                   \
 		if (vm->end == STEP_MORE)                                                          \
 			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \
 		if (vm->count == KERNEL_MANAGED_MAX &&                                             \
@@ -421,6 +423,7 @@ static long walk_vm(u64 index, struct drive *drive)
 	if (!drive->machine || !(word = word_of_vm(drive, key)))
 		return 0;
 	drive->vm->kind = drive->machine->kind;
+	drive->owner = (u64)key << 32 | drive->room->record.head.pid;
 	switch (drive->vm->kind) {
 #define R(runtime)                                   \
 	case FRAME_MANAGED + PLACE_##runtime:        \

@@ -2,8 +2,9 @@
  * names.c - labels as Python has them: co_qualname from 3.11 on ("Foo.bar.<locals>.<lambda>"), co_name before.
  *
  * The words that lead to everything are read again at the end: the process runs on.  Then the code object has to be
- * alive: what it leads to dies with it, and is used for others while its own bytes are still there.  Names are
- * bytes: nothing is escaped. */
+ * alive: what it leads to dies with it, and is used for others while its own bytes are still there.  It has to be at
+ * the beginning, too: what lies where a name was may say that it is as long as names can be, and who samples a
+ * program that makes functions all the time would fall behind.  Names are bytes: nothing is escaped. */
 #include "runtimes/python/names.h"
 
 #include "mem/window.h"
@@ -83,7 +84,7 @@ bool python_name_frame(const struct mem *mem, const void *state_, const struct f
 	}
 	if (frame->pos == FRAME_POS_TASK)
 		return python_name_task(mem, state, frame, out);
-	if (!read_code(mem, state, frame->id, &code) ||
+	if (!is_still(mem, state, frame) || !read_code(mem, state, frame->id, &code) ||
 	    !python_read_string(mem, state, code.name, &out->label) ||
 	    !python_read_string(mem, state, code.filename, &out->path) ||
 	    !python_find_line(mem, state, code.lines, code.first_line,

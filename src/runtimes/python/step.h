@@ -211,6 +211,12 @@ PYTHON_WALKER bool python_raises(const struct mem *mem, const struct python_stat
 
 /* ---- the innermost frame ------------------------------------------------------------------- */
 
+/* Each interpreter counts for itself, and what dies in one may lie where another makes its own.  (63 bits.) */
+PYTHON_WALKER u64 python_epoch(u64 interp, u64 counted)
+{
+	return counted ? (interp * 0x9e3779b97f4a7c15ull + 2 * counted) >> 1 : 0;
+}
+
 PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_state *state,
 				    u64 interp, struct walk *walk)
 {
@@ -230,10 +236,10 @@ PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_s
 	 * is full.  0 means unknown here. */
 	if (at->interp_generation) {
 		if (mem_peek_last(mem, interp + at->interp_generation, &generation, 8))
-			walk->epoch = generation + 1;
+			walk->epoch = python_epoch(interp, generation + 1);
 	} else if (at->interp_version) {
 		if (mem_peek_last(mem, interp + at->interp_version, &version, 4))
-			walk->epoch = version;
+			walk->epoch = python_epoch(interp, version);
 	}
 }
 
@@ -434,6 +440,8 @@ PYTHON_WALKER bool python_path_mark(const struct mem *mem, const struct python_s
 	u64 text = filename + (is_bytes ? at->bytes_data : at->string_ascii);
 	u64 length, end[2] = { 0, 0 };
 
+	if (mem_recall(mem, filename, out))
+		return true;
 	if (!python_address_ok(filename) ||
 	    !mem_peek(mem, filename + (is_bytes ? at->bytes_length : at->string_length), &length,
 		      8))
@@ -442,6 +450,7 @@ PYTHON_WALKER bool python_path_mark(const struct mem *mem, const struct python_s
 	if (length >= sizeof end && !mem_peek(mem, text + length - sizeof end, end, sizeof end))
 		return false;
 	*out = length ^ (end[0] ^ end[1] * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+	mem_note(mem, filename, *out);
 	return true;
 }
 
@@ -454,12 +463,12 @@ PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python
 	u64 name, filename, lines, hash, path;
 	u32 line;
 
-	if (!mem_peek(mem, code + (at->code_qualname ? at->code_qualname : at->code_name), &name,
-		      8) ||
-	    !mem_peek(mem, code + at->code_filename, &filename, 8) ||
-	    !mem_peek(mem, code + at->code_lines, &lines, 8) ||
-	    !mem_peek(mem, code + at->code_first_line, &line, 4) || !python_address_ok(name) ||
-	    !mem_peek(mem, name + at->string_hash, &hash, 8) ||
+	if (!mem_peek_beside(mem, code + at->code_filename, &filename, 8) ||
+	    !mem_peek_beside(mem, code + (at->code_qualname ? at->code_qualname : at->code_name),
+			     &name, 8) ||
+	    !mem_peek_beside(mem, code + at->code_lines, &lines, 8) ||
+	    !mem_peek_beside(mem, code + at->code_first_line, &line, 4) ||
+	    !python_address_ok(name) || !mem_peek(mem, name + at->string_hash, &hash, 8) ||
 	    !python_path_mark(mem, state, filename, &path))
 		return false;
 	*out = (name ^ filename << 20 ^ lines << 40) * 0x9e3779b97f4a7c15ull ^ hash ^ line ^ path;
@@ -473,12 +482,17 @@ PYTHON_WALKER bool python_identity(const struct mem *mem, const struct python_st
 {
 	u32 version = 0;
 
+	if (mem_recall(mem, code, out))
+		return true;
 	if (state->at.code_version) {
 		if (!mem_constant(mem, code + state->at.code_version, &version, 4))
 			return false;
 		*out = version;
 	}
-	return version || python_fingerprint(mem, state, code, out);
+	if (!version && !python_fingerprint(mem, state, code, out))
+		return false;
+	mem_note(mem, code, *out);
+	return true;
 }
 
 /* The frame that was innermost when C entered the interpreter the last time (3.11, 3.12). */

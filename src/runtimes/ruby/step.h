@@ -254,6 +254,10 @@ RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *st
 	if (!at->gc_count || !mem_peek_last(mem, state->objspace + at->gc_count, &count, 8))
 		return;
 	walk->generation = count * 4 + ((flags & 0x40) ? 2 : (flags & 3) == 1 ? 1 : 3);
+	walk->epoch =
+		(flags & 0x40) ?
+			0 :
+			walk->generation; /* while they move, addresses mean nothing for long */
 }
 
 /* A native thread's own word is the execution context of the fiber that runs (ruby_current_ec, a thread-local
@@ -278,7 +282,7 @@ RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state 
 	u64 owner, thread_ptr;
 
 	walk->cursor = walk->limit = walk->base = 0;
-	walk->generation = walk->carrier = 0;
+	walk->generation = walk->epoch = walk->carrier = 0;
 	walk->depth = 0;
 	walk->flags = (state->facts & RUBY_FILLS_LATE) ? WALK_TOP_UNSURE : 0;
 	/* Whatever fiber is current at this instant is a true answer. */
@@ -427,6 +431,8 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u6
 	if (!(env->flags & RUBY_ENV_LOCAL))
 		return true;
 	u64 entry = env->me_cref;
+	if (mem_recall(mem, entry, owner))
+		return true;
 	if (!ruby_imemo_type(mem, entry, &type))
 		return false;
 	/* $~ and $_ push the entry aside, behind a special-variables object. */
@@ -436,6 +442,7 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u6
 		return false;
 	if (type == RUBY_IMEMO_MENT)
 		*owner = entry;
+	mem_note(mem, env->me_cref, *owner);
 	return true;
 }
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
+ * mem.bpf.h - mem.h inside the kernel: the memory of the thread that is interrupted.
+ *
+ * A read costs some 60 ns, of 8 bytes or of 1,000, and a failed one a microsecond.  So what lies beside what was
+ * read is kept for the next reads (stretches), and so is what was found out about an object (notes): for as long as
+ * the runtime says that its address means the same object, or for this walk.  Who is interrupted does not change
+ * its own stack meanwhile. */
+#pragma once
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "base/types.h"
+#include "mem/way.h"
+
+enum {
+	MEM_WAYS = 3,
+	MEM_STRETCH_BYTES = 1024,
+	MEM_PAGE_BYTES = 4096,
+	MEM_BESIDE_BYTES = 128,
+	MEM_NOTES = 512
+};
+
+struct mem_stretch {
+	u64 addr;
+	u64 is_known;
+	u8 bytes[MEM_STRETCH_BYTES];
+};
+
+struct mem_note {
+	u64 addr, value, owner, epoch;
+};
+
+struct mem_kept {
+	struct mem_stretch stretches[MEM_WAYS]; /* by enum mem_way */
+	u64 owner, epoch;                       /* of the notes that count */
+	u64 walks;
+	struct mem_note notes[MEM_NOTES];
+};
+
+/* mem_begin() first, for each walk. */
+struct mem {
+	struct mem_kept *kept;
+};
+
+static __always_inline void mem_begin(const struct mem *mem)
+{
+	for (u32 way = 0; way < MEM_WAYS; way++)
+		mem->kept->stretches[way].is_known = false;
+}
+
+/* Notes of `owner`, a number that is nobody else's, count as long as its epoch stands; 0: those of this walk. */
+static __always_inline void mem_begin_notes(const struct mem *mem, u64 owner, u64 epoch)
+{
+	struct mem_kept *kept = mem->kept;
+
+	kept->walks++;
+	kept->owner = owner;
+	kept->epoch = epoch ? epoch : kept->walks | 1ull << 63;
+}
+
+static __always_inline bool mem_read(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	(void)mem;
+	return bpf_probe_read_user(dst, len, (const void *)addr) == 0;
+}
+
+/* Within the page of `addr`: the next one may not be there. */
+static __always_inline u64 mem_stretch_begin(enum mem_way way, u64 addr, u32 len)
+{
+	u64 page = addr & ~(u64)(MEM_PAGE_BYTES - 1);
+	u64 last = page + MEM_PAGE_BYTES - MEM_STRETCH_BYTES;
+	u64 down = addr + len - MEM_STRETCH_BYTES, beside = addr - MEM_BESIDE_BYTES;
+
+	if (way == MEM_DOWN)
+		return down > page ? down : page;
+	if (way == MEM_BESIDE)
+		addr = beside > page ? beside : page;
+	return addr < last ? addr : last;
+}
+
+/* `len` is a number, and MEM_STRETCH_BYTES at most. */
+static __always_inline bool mem_read_along(const struct mem *mem, enum mem_way way, u64 addr,
+					   void *dst, u32 len)
+{
+	struct mem_stretch *stretch = &mem->kept->stretches[way];
+	u64 at = addr - stretch->addr;
+
+	if (!stretch->is_known || at > MEM_STRETCH_BYTES - len) {
+		u64 begin = mem_stretch_begin(way, addr, len);
+		at = addr - begin;
+		if (at > MEM_STRETCH_BYTES - len) /* on two pages */
+			return mem_read(mem, addr, dst, len);
+		stretch->addr = begin;
+		stretch->is_known = mem_read(mem, begin, stretch->bytes, MEM_STRETCH_BYTES);
+		if (!stretch->is_known)
+			return false;
+	}
+	__builtin_memcpy(dst, stretch->bytes + at, len);
+	return true;
+}
+
+static __always_inline bool mem_peek(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_read(mem, addr, dst, len);
+}
+
+static __always_inline bool mem_peek_beside(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_read_along(mem, MEM_BESIDE, addr, dst, len);
+}
+
+static __always_inline bool mem_peek_last(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_read(mem, addr, dst, len);
+}
+
+static __always_inline bool mem_constant(const struct mem *mem, u64 addr, void *dst, u32 len)
+{
+	return mem_read(mem, addr, dst, len);
+}
+
+static __always_inline struct mem_note *mem_note_of(const struct mem *mem, u64 addr)
+{
+	return &mem->kept->notes[addr * 0x9e3779b97f4a7c15ull >> 48 & (MEM_NOTES - 1)];
+}
+
+static __always_inline bool mem_recall(const struct mem *mem, u64 addr, u64 *value)
+{
+	const struct mem_note *note = mem_note_of(mem, addr);
+
+	if (note->addr != addr || note->owner != mem->kept->owner ||
+	    note->epoch != mem->kept->epoch)
+		return false;
+	*value = note->value;
+	return true;
+}
+
+static __always_inline void mem_note(const struct mem *mem, u64 addr, u64 value)
+{
+	struct mem_note *note = mem_note_of(mem, addr);
+
+	note->addr = addr;
+	note->value = value;
+	note->owner = mem->kept->owner;
+	note->epoch = mem->kept->epoch;
+}
