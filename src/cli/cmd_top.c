@@ -133,7 +133,6 @@ static void set_up(struct top *top)
 {
 	const struct top_options *given = top->given;
 	struct session_options session = sampling_session(&given->sampling);
-	u64 length_ns = given->duration_ns ? given->duration_ns : given->once ? NS_PER_S : 0;
 
 	session.command = top->line.text;
 	top_sources_init(&top->sources, &top->model, &session);
@@ -147,7 +146,6 @@ static void set_up(struct top *top)
 		.all = given->all,
 		.pid = top->command ? (u32)top->spawn.pid : given->sampling.pid,
 		.limit = given->limit,
-		.end_ns = length_ns ? clock_now_ns() + length_ns : UINT64_MAX,
 	};
 }
 
@@ -254,8 +252,17 @@ static int end_command(struct top *top, enum top_end end, int code)
 	return end == TOP_END_COMMAND ? command_code : code;
 }
 
+/* From when it is attached, as record counts. */
+static u64 end_of(const struct top_options *given)
+{
+	u64 length_ns = given->duration_ns ? given->duration_ns : given->once ? NS_PER_S : 0;
+
+	return length_ns ? clock_now_ns() + length_ns : UINT64_MAX;
+}
+
 static int show(struct top *top)
 {
+	top->live.end_ns = end_of(top->given);
 	enum top_end end = watch(top);
 	int code = EXIT_OK;
 
