@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """run.py - the acceptance rows: programs that know their own answer judge sonde.
 
-    run.py [--scale X] [--row NAME]... [--on NAME]... [--at COMMAND]... [--list] [--engine NAME] [--sonde PATH]
+    run.py [--scale X] [--row NAME]... [--on NAME]... [--at COMMAND]... [--list] [--engine NAME]
+           [--sonde PATH] [--log FILE]
 
 Each row prints its figure beside its bar, for every interpreter: those of the matrix, or with --at
-any Ruby or Python, such as "/opt/ruby/bin/ruby --yjit", or "/srv/root:/usr/bin/ruby" in a root directory. Scale 1 is the table in full,
-0.01 its rehearsal. The last line is `N passed, N failed, N skipped`; the exit code is 1 when
-any failed.
+any Ruby or Python, such as "/opt/ruby/bin/ruby --yjit", or "/srv/root:/usr/bin/ruby" in a root
+directory. Scale 1 is the table in full, 0.01 its rehearsal. With --log the figures are added to FILE,
+and the terminal has a line a row and what does not hold. The last line is
+`N passed, N failed, N skipped`; the exit code is 1 when any failed.
 """
 import argparse
 import importlib
 import sys
 import time
 import traceback
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import interpreters
 from rows import REGISTRY, Figure, Run, Skip
 from sonde import Sonde
+from tally import Tally
 
 TREE = Path(__file__).resolve().parents[2]
 MODULES = (
@@ -30,8 +32,6 @@ MODULES = (
     "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_go",
     "rows_default", "rows_hostile", "rows_perf", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched",
 )
-WIDTHS = (16, 9, 34, 26)
-LONGEST = 30  # rows of which the end says how long they took
 USUAL = ("3.1", "py3.11", "gcc")  # the host's own
 
 
@@ -44,6 +44,7 @@ def options():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--engine", default="reader", help="for rows that say nothing of it")
     parser.add_argument("--sonde", type=Path, default=TREE / "build" / "sonde")
+    parser.add_argument("--log", type=Path, metavar="FILE")
     given = parser.parse_args()
     for name in given.row or ():
         if name not in REGISTRY:
@@ -53,41 +54,6 @@ def options():
         if name not in known:
             parser.error(f"no interpreter {name}; there are {', '.join(known)}")
     return given
-
-
-def say(row, interpreter, figure, bar, verdict):
-    cells = (row, interpreter, figure, bar)
-    line = " ".join(str(cell).ljust(width) for cell, width in zip(cells, WIDTHS))
-    print(f"{line} {verdict}", flush=True)
-
-
-class Tally:
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-        self.missed = []  # (row, interpreter, figure): what the end says again
-        self.seconds = Counter()  # by row, on all interpreters
-
-    def skip(self, row, interpreter, why):
-        self.skipped += 1
-        say(row, interpreter, "-", "-", f"skip: {why}")
-
-    def close(self):
-        """What failed, again, where a log that was cut still has it; then the counts."""
-        for row, interpreter, figure in self.missed:
-            print(f"FAILED {row} on {interpreter}: {figure.what}: {figure.value}, the bar: {figure.bar}")
-        longest = ", ".join(f"{row} {seconds:.0f}" for row, seconds in self.seconds.most_common(LONGEST))
-        print(f"of {self.seconds.total():.0f} seconds: {longest}")
-        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
-
-    def figures(self, row, interpreter, figures, seconds):
-        ok = all(figure.ok for figure in figures)
-        for figure in figures:
-            say(row, interpreter, f"{figure.what}: {figure.value}", figure.bar,
-                "ok" if figure.ok else "FAIL")
-        self.missed += [(row, interpreter, figure) for figure in figures if not figure.ok]
-        self.passed += ok
-        self.failed += not ok
-        self.seconds[row] += seconds
 
 
 def measure(row, run):
@@ -105,11 +71,11 @@ def measure(row, run):
                        row.bar, False)]
 
 
-def seen_again(row, run, missed, figures):
+def seen_again(row, run, missed, tally):
     """An exact figure that misses in a rehearsal fails if it misses in one of two more runs; what is
     seen once in three is printed, and is for `./dev prove` to find."""
     for figure in missed:
-        say(row.name, run.interpreter.name, f"{figure.what}: {figure.value}", figure.bar, "MISSED ONCE: two more runs")
+        tally.again(row.name, run.interpreter.name, figure, "MISSED ONCE: two more runs")
     for _ in range(2):
         again = measure(row, run)
         if not all(figure.ok for figure in again):
@@ -126,10 +92,10 @@ def run_one(row, run, tally):
         missed = [figure for figure in figures if not figure.ok]
         if missed and not run.full and all(figure.chance for figure in missed):
             for figure in missed:
-                say(row.name, name, f"{figure.what}: {figure.value}", figure.bar, "missed: once more, 4 times the samples")
+                tally.again(row.name, name, figure, "missed: once more, 4 times the samples")
             figures = measure(row, replace(run, scale=min(1, 4 * run.scale), stretch=4))
         elif missed and not run.full:
-            figures = seen_again(row, run, missed, figures)
+            figures = seen_again(row, run, missed, tally)
     except Skip as why:
         tally.skip(row.name, name, why)
         return
@@ -144,7 +110,7 @@ def main():
         for row in REGISTRY.values():
             print(f"{row.name:16} {row.bar}")
         return 0
-    tally = Tally()
+    tally = Tally(given.log and given.log.open("a"))
     there, missing = ([], {}) if given.at and not given.on else interpreters.find(given.on)
     there += map(interpreters.at, given.at)
     for name, why in missing.items():
@@ -161,7 +127,6 @@ def main():
 def run_rows(given, there, tally):
     sonde = Sonde(given.sonde.resolve(), given.engine)
     build = given.sonde.resolve().parent
-    say("row", "on", "figure", "bar", "")
     for row in REGISTRY.values():
         if given.row and row.name not in given.row:
             continue
@@ -173,6 +138,7 @@ def run_rows(given, there, tally):
         usual = [one for one in speak if one.name in USUAL] or speak
         for interpreter in usual[:1] if once else speak:
             run_one(row, Run(interpreter, given.scale, sonde, build), tally)
+        tally.row_ends(row.name)
 
 
 if __name__ == "__main__":
