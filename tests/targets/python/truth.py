@@ -65,7 +65,8 @@ else:
 
     _clock_gettime = ctypes.CDLL(None).clock_gettime
 
-    def thread_cpu_ns(_time=_Timespec()):
+    def thread_cpu_ns():
+        _time = _Timespec()  # one for all is another thread's: the call gives up the lock
         _clock_gettime(3, ctypes.byref(_time))
         return _time.seconds * 1000000000 + _time.nanoseconds
 
