@@ -141,8 +141,7 @@ def short_ones(run, program):
                                  rate=1_000, seconds=None, patience=300, more=KERNEL)
     seen = {stack.pid for stack in recording.stacks
             if any(folded.method(frame.label) == "short_work" for frame in stack.frames)}
-    # Python 2.7 keeps no word that leads to the VM's thread
-    bar = 0 if run.interpreter.name == "py2.7" else 99 if run.full else 90
+    bar = 99 if run.full else 90
     yield at_least("processes seen in their own function", 100 * len(seen) / count, bar, " %")
     nameless = sum(stack.count for stack in recording.stacks
                    if any(frame.label == "(unnamed)" for frame in stack.frames))

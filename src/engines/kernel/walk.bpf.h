@@ -23,7 +23,15 @@
 enum {
 	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
 	MANAGED_WORDS = sizeof(struct frame) / 8,
+	SEEK_MAX = 64, /* of a VM's threads, the newest */
 	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_FRAMES_MAX * MANAGED_WORDS,
+};
+
+/* Which of the VM's threads runs here? */
+struct seek {
+	u64 where;   /* in the VM's list */
+	u64 pointer; /* the thread pointer: what the VM has as its native thread */
+	u64 found;   /* 0: none yet */
 };
 
 struct room {
@@ -34,6 +42,7 @@ struct room {
 	u32 used;         /* of the words */
 	u32 managed_most; /* so many managed frames, and no more */
 	struct mem_kept kept;
+	struct seek seek;
 	/* what is sent, from here on: */
 	struct kernel_record record;
 	u64 words[WORDS]; /* frames; the rest is right behind the last one */
@@ -376,6 +385,33 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		return 0;                                                                          \
 	}                                                                                          \
                                                                                                    \
+	static long runtime##_seek_one(u64 index, struct drive *drive)                             \
+	{                                                                                          \
+		struct seek *seek = &drive->room->seek;                                            \
+		struct mem mem = { &drive->room->kept };                                           \
+		struct vm_thread thread = { 0 };                                                   \
+                                                                                                   \
+		(void)index;                                                                       \
+		if (runtime##_next_thread(&mem,                                                    \
+					  (const struct runtime##_state *)drive->machine->state,   \
+					  &seek->where, &thread) != STEP_MORE)                     \
+			return 1;                                                                  \
+		if (thread.native == seek->pointer)                                                \
+			seek->found = thread.thread;                                               \
+		return seek->found != 0;                                                           \
+	}                                                                                          \
+                                                                                                   \
+	/* New ones are in front. */                                                               \
+	static __always_inline u64 runtime##_seek(struct drive *drive, u64 rider)                  \
+	{                                                                                          \
+		struct seek *seek = &drive->room->seek;                                            \
+                                                                                                   \
+		seek->where = seek->found = 0;                                                     \
+		seek->pointer = bpf_get_current_task_btf()->thread.fsbase;                         \
+		bpf_loop(SEEK_MAX, runtime##_seek_one, drive, 0);                                  \
+		return seek->found ? seek->found : rider;                                          \
+	}                                                                                          \
+                                                                                                   \
 	static __always_inline void walk_##runtime(struct drive *drive, u64 word, u32 number)      \
 	{                                                                                          \
 		struct kernel_head *head = &drive->room->record.head;                              \
@@ -385,9 +421,9 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		struct mem mem = { &drive->room->kept };                                           \
 		u64 thread;                                                                        \
                                                                                                    \
-		if (!drive->machine->own_word)                                                     \
-			thread = word;                                                             \
-		else if (!runtime##_thread_of(&mem, state, word, &thread))                         \
+		if (!drive->machine->own_word && !(thread = runtime##_seek(drive, word)))          \
+			return;                                                                    \
+		if (drive->machine->own_word && !runtime##_thread_of(&mem, state, word, &thread))  \
 			return;                                                                    \
 		vm->thread = thread;                                                               \
 		mem_begin(&mem);                                                                   \
@@ -415,17 +451,21 @@ WALKER(toy)
 WALKER(ruby)
 WALKER(python)
 
+/* The thread of the VM that we were told of, where no word leads to it; 0: none. */
+static __always_inline u64 rider_of_vm(const struct drive *drive, u32 machine)
+{
+	u64 key = (u64)machine << 32 | drive->room->record.head.tid;
+	const u64 *thread = bpf_map_lookup_elem(&riders, &key);
+
+	return thread ? *thread : 0;
+}
+
 /* The word of the running thread that leads to its thread of the VM; 0: it has none. */
-static __always_inline u64 word_of_vm(const struct drive *drive, u32 machine)
+static __always_inline u64 word_of_vm(const struct drive *drive)
 {
 	u64 thread_pointer = bpf_get_current_task_btf()->thread.fsbase, word = 0;
 	s64 own_word = drive->machine->own_word, second_word = drive->machine->second_word;
 
-	if (!own_word) {
-		u64 key = (u64)machine << 32 | drive->room->record.head.tid;
-		const u64 *thread = bpf_map_lookup_elem(&riders, &key);
-		return thread ? *thread : 0;
-	}
 	if (bpf_probe_read_user(&word, sizeof word, (const void *)(thread_pointer + own_word)) != 0)
 		return 0;
 	if (!word && second_word)
@@ -437,11 +477,14 @@ static __always_inline u64 word_of_vm(const struct drive *drive, u32 machine)
 static long walk_vm(u64 index, struct drive *drive)
 {
 	u32 number = index & (KERNEL_VMS - 1), key = drive->process->machines[number];
-	u64 word;
 
 	drive->vm = &drive->room->record.head.vms[number];
 	drive->machine = bpf_map_lookup_elem(&machines, &key);
-	if (!drive->machine || !(word = word_of_vm(drive, key)))
+	if (!drive->machine)
+		return 0;
+	bool has_word = drive->machine->own_word;
+	u64 word = has_word ? word_of_vm(drive) : rider_of_vm(drive, key);
+	if (has_word && !word)
 		return 0;
 	drive->vm->kind = drive->machine->kind;
 	drive->owner = (u64)key << 32 | drive->room->record.head.pid;

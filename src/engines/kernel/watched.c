@@ -258,6 +258,9 @@ bool watched_look_for_vms(struct watched *process, char warning[200])
 	process->looked_at = files;
 	if (is_there)
 		return true;
+	/* what a VM allocates as it starts says where its own is: no code is mapped with that */
+	if (process->may_have_one && !target_read_maps(process->target, NULL))
+		return false;
 	attached_find(&process->attached, process->target, &report);
 	process->may_have_one = report.is_starting ||
 				(report.first.code != ERR_NONE && !process->attached.count);
