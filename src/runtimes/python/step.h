@@ -30,6 +30,7 @@ enum {
 	PYTHON_OBJECT_BYTES = 104,
 	/* A caller's frame lies this close below in the thread's data stack; else it may be a shim. */
 	PYTHON_NEAR = 16384,
+	PYTHON_THREAD_MAX = 1024, /* bytes of a thread (3.11, 3.12) */
 	/* Generators within generators that are asked whether they handle an exception. */
 	PYTHON_HANDLED_MAX = 8,
 	PYTHON_COPIES_MAX = 1 << 16,
@@ -276,6 +277,8 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 		if (!python_address_ok(walk->cursor) ||
 		    !mem_read(mem, walk->cursor + at->cframe_frame, &walk->cursor, 8))
 			return STEP_FAULT;
+		if (!walk->cursor && walk->limit - thread >= PYTHON_THREAD_MAX)
+			return STEP_MORE; /* not the thread's own, the outermost: python_end() */
 	}
 	/* A constant of the thread. */
 	if (at->thread_base && !mem_peek(mem, thread + at->thread_base, &walk->limit, 8))
@@ -421,14 +424,33 @@ PYTHON_WALKER bool python_is_generator(const struct mem *mem, const struct pytho
 	       (flags & PYTHON_CODE_GENERATOR);
 }
 
+/* The frame that was innermost when C entered the interpreter the last time (3.11, 3.12). */
+PYTHON_WALKER bool python_outer(const struct mem *mem, const struct python_state *state,
+				const struct walk *walk, u64 *frame)
+{
+	u64 outer;
+
+	return mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) &&
+	       python_address_ok(outer) && mem_read(mem, outer + state->at.cframe_frame, frame, 8);
+}
+
 /* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. Any may
- * be the last of a greenlet, which has a chain of its own, without its shims while it is left for another. */
+ * be the last of a greenlet, which has a chain of its own, without its shims while it is left for another.
+ * No function at all: there is none, or the cframe, which is published before it is filled, says what an earlier
+ * call left in its place; then the thread stands outside of it. */
 PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_state *state,
-				   const struct walk *walk)
+				   struct walk *walk)
 {
 	bool whole = walk->cursor || !walk->base || !python_is_generator(mem, state, walk->base);
 
-	return whole ? STEP_DONE : STEP_FAULT;
+	if (walk->depth || !(state->facts & PYTHON_HAS_CFRAME) || (walk->flags & WALK_TOP_UNSET))
+		return whole ? STEP_DONE : STEP_FAULT;
+	if (!python_outer(mem, state, walk, &walk->cursor))
+		return STEP_FAULT;
+	if (!walk->cursor)
+		return STEP_DONE;
+	walk->flags |= WALK_TOP_UNSET;
+	return STEP_HIDDEN;
 }
 
 /* What tells one path from another: how long it is, and its end. */
@@ -493,16 +515,6 @@ PYTHON_WALKER bool python_identity(const struct mem *mem, const struct python_st
 		return false;
 	mem_note(mem, code, *out);
 	return true;
-}
-
-/* The frame that was innermost when C entered the interpreter the last time (3.11, 3.12). */
-PYTHON_WALKER bool python_outer(const struct mem *mem, const struct python_state *state,
-				const struct walk *walk, u64 *frame)
-{
-	u64 outer;
-
-	return mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) &&
-	       python_address_ok(outer) && mem_read(mem, outer + state->at.cframe_frame, frame, 8);
 }
 
 /* The innermost is being made or cleared, and is left out.  It can be one only.  A cframe is published before
