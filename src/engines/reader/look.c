@@ -188,10 +188,16 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 	*raises = subject->asks_raises && subject->runtime->raises &&
 		  subject->runtime->raises(mem, subject->state, subject->thread);
 	plan_head_done(look->plan, walk->epoch);
+	u64 passed = 0;
 	for (u32 steps = 0; step_goes_on(step); steps++) {
 		struct frame frame = { 0 };
 		if (steps >= STEPS_MAX)
 			return STEP_MORE;
+		/* Frames that are linked anew as they are read may lead back to one another (Brent, 1980). */
+		if (steps && walk->cursor == passed)
+			return STEP_FAULT;
+		if (!(steps & (steps - 1)))
+			passed = walk->cursor;
 		step = subject->runtime->step(mem, subject->state, walk, &frame);
 		if (step == STEP_HIDDEN)
 			continue;
