@@ -22,9 +22,11 @@ enum step {
 };
 
 struct walk {
-	u64 cursor;     /* the next frame */
-	u64 limit;      /* where the outermost ends, for stacks that are arrays */
-	u64 base;       /* the other end */
+	u64 thread; /* of the VM */
+	u64 cursor; /* the next frame */
+	u64 link;   /* the caller of the innermost, if it was found by other ways than its link */
+	u64 limit;  /* where the outermost ends, for stacks that are arrays */
+	u64 base;   /* the other end */
 	u64 generation; /* see struct sample */
 	u64 epoch;      /* see mem_constant(); 0: not known */
 	u64 carrier;    /* see struct vm_thread; 0: not known */
@@ -41,6 +43,9 @@ enum walk_flags {
 	WALK_TOP_UNSURE =
 		1 << 3, /* frames are published before they are filled: even of a thread that
 				   * stands still the innermost may be a leftover of an earlier call */
+	WALK_TOP_UNLINKED =
+		1
+		<< 5, /* the innermost frame does not lead to its caller: runtime_mend() may find it */
 	WALK_LINKED =
 		1 << 4, /* frames are a list, and some outlive their calls (generators): each fits
 			       * its neighbours, and still they can be of two stacks */

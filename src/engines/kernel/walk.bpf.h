@@ -338,23 +338,32 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 }
 
 /* Global functions, as find_range(): the verifier looks at them once. */
-#define APART(runtime)                                                                       \
-	__attribute__((noinline)) int runtime##_step_apart(                                  \
-		struct room *room, const struct runtime##_state *state, struct frame *frame) \
-	{                                                                                    \
-		if (!room || !state || !frame)                                               \
-			return STEP_FAULT;                                                   \
-		struct mem mem = { &room->kept };                                            \
-		return runtime##_step(&mem, state, &room->managed, frame);                   \
-	}                                                                                    \
-                                                                                             \
-	__attribute__((noinline)) int runtime##_begin_apart(                                 \
-		struct room *room, const struct runtime##_state *state, u64 thread)          \
-	{                                                                                    \
-		if (!room || !state)                                                         \
-			return STEP_FAULT;                                                   \
-		struct mem mem = { &room->kept };                                            \
-		return runtime##_begin(&mem, state, thread, &room->managed);                 \
+#define APART(runtime)                                                                          \
+	__attribute__((noinline)) int runtime##_step_apart(                                     \
+		struct room *room, const struct runtime##_state *state, struct frame *frame)    \
+	{                                                                                       \
+		if (!room || !state || !frame)                                                  \
+			return STEP_FAULT;                                                      \
+		struct mem mem = { &room->kept };                                               \
+		return runtime##_step(&mem, state, &room->managed, frame);                      \
+	}                                                                                       \
+                                                                                                \
+	__attribute__((noinline)) int runtime##_mend_apart(struct room *room,                   \
+							   const struct runtime##_state *state) \
+	{                                                                                       \
+		if (!room || !state)                                                            \
+			return 0;                                                               \
+		struct mem mem = { &room->kept };                                               \
+		return runtime##_mend(&mem, state, &room->managed);                             \
+	}                                                                                       \
+                                                                                                \
+	__attribute__((noinline)) int runtime##_begin_apart(                                    \
+		struct room *room, const struct runtime##_state *state, u64 thread)             \
+	{                                                                                       \
+		if (!room || !state)                                                            \
+			return STEP_FAULT;                                                      \
+		struct mem mem = { &room->kept };                                               \
+		return runtime##_begin(&mem, state, thread, &room->managed);                    \
 	}
 
 /* One loop a runtime, over its own step. */
@@ -369,9 +378,12 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		if (used > WORDS - MANAGED_WORDS || vm->count >= room->managed_most)               \
 			return 1;                                                                  \
 		struct frame *frame = (struct frame *)&room->words[used];                          \
-		enum step step = runtime##_step_apart(                                             \
-			room, (const struct runtime##_state *)drive->machine->state, frame);       \
+		const struct runtime##_state *state =                                              \
+			(const struct runtime##_state *)drive->machine->state;                     \
+		enum step step = runtime##_step_apart(room, state, frame);                         \
 		vm->end = step;                                                                    \
+		if (step == STEP_FAULT && runtime##_mend_apart(room, state))                       \
+			return 0;                                                                  \
 		if (!step_goes_on(step))                                                           \
 			return 1;                                                                  \
 		if (step == STEP_HIDDEN)                                                           \

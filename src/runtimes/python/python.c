@@ -190,7 +190,11 @@ static enum step begin(const struct mem *mem, const void *state, u64 thread, str
 static enum step step(const struct mem *mem, const void *state, struct walk *walk,
 		      struct frame *out)
 {
-	return python_step(mem, state, walk, out);
+	enum step step = python_step(mem, state, walk, out);
+
+	if (step == STEP_FAULT && python_mend(mem, state, walk))
+		return python_step(mem, state, walk, out);
+	return step;
 }
 
 static bool raises(const struct mem *mem, const void *state, u64 thread)

@@ -34,6 +34,12 @@ enum {
 	/* Generators within generators that are asked whether they handle an exception. */
 	PYTHON_HANDLED_MAX = 8,
 	PYTHON_COPIES_MAX = 1 << 16,
+	/* Words below the end of a thread's stack of frames among which its last frame is sought, so many a read. */
+	PYTHON_LAST_WORDS = 64,
+	PYTHON_LAST_PART = 8,
+	/* Callers of one frame among which another is sought. */
+	PYTHON_CALLERS_MAX = 8,
+	PYTHON_TYPE = 8, /* of an object */
 	/* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 	PYTHON_CODE_GENERATOR = 0x2a0,
 	PYTHON_BEGIN_MAX =
@@ -259,8 +265,9 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 	const struct python_layout *at = &state->at;
 	u64 interp;
 
+	walk->thread = thread;
 	walk->cursor = walk->limit = walk->base = 0;
-	walk->generation = walk->epoch = walk->carrier = 0;
+	walk->generation = walk->epoch = walk->carrier = walk->link = 0;
 	walk->depth = 0;
 	walk->flags = WALK_LINKED;
 	if (!python_interp_of(mem, state, thread, &interp))
@@ -277,8 +284,8 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 		if (!python_address_ok(walk->cursor) ||
 		    !mem_read(mem, walk->cursor + at->cframe_frame, &walk->cursor, 8))
 			return STEP_FAULT;
-		if (!walk->cursor && walk->limit - thread >= PYTHON_THREAD_MAX)
-			return STEP_MORE; /* not the thread's own, the outermost: python_end() */
+		if (walk->limit - thread >= PYTHON_THREAD_MAX)
+			return STEP_MORE; /* not the thread's own, the outermost: it may not be filled */
 	}
 	/* A constant of the thread. */
 	if (at->thread_base && !mem_peek(mem, thread + at->thread_base, &walk->limit, 8))
@@ -445,12 +452,13 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 
 	if (walk->depth || !(state->facts & PYTHON_HAS_CFRAME) || (walk->flags & WALK_TOP_UNSET))
 		return whole ? STEP_DONE : STEP_FAULT;
+	walk->flags |= WALK_TOP_UNSET;
 	if (!python_outer(mem, state, walk, &walk->cursor))
 		return STEP_FAULT;
-	if (!walk->cursor)
-		return STEP_DONE;
-	walk->flags |= WALK_TOP_UNSET;
-	return STEP_HIDDEN;
+	if (walk->cursor)
+		return STEP_HIDDEN;
+	walk->flags &= ~(u32)WALK_TOP_UNSET;
+	return STEP_DONE;
 }
 
 /* What tells one path from another: how long it is, and its end. */
@@ -531,10 +539,110 @@ PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct pyt
 	return python_outer(mem, state, walk, &walk->cursor) ? STEP_HIDDEN : STEP_FAULT;
 }
 
+/* ---- a generator without a link to its caller ---------------------------------------------- */
+
+/* The function's frame that ends where the thread's stack of frames does; 0: not found. */
+PYTHON_WALKER u64 python_last_pushed(const struct mem *mem, const struct python_state *state,
+				     u64 thread, u64 type_of_code)
+{
+	const struct python_layout *at = &state->at;
+	u64 end, words[PYTHON_LAST_PART], type;
+	u32 size;
+	u8 owner;
+
+	if (!mem_read(mem, thread + at->thread_top, &end, 8) || !python_address_ok(end))
+		return 0;
+	for (u32 i = 0; i < PYTHON_LAST_WORDS; i++) {
+		u32 place = PYTHON_LAST_PART - 1 - i % PYTHON_LAST_PART;
+		u64 frame = end - 8 - 8ull * i, code;
+		if (i % PYTHON_LAST_PART == 0 &&
+		    !mem_peek(mem, frame + 8 - sizeof words, words, sizeof words))
+			return 0;
+		code = words[place];
+		if (python_address_ok(code) && mem_peek(mem, code + PYTHON_TYPE, &type, 8) &&
+		    type == type_of_code && mem_peek(mem, code + at->code_frame, &size, 4) &&
+		    size == i + 1 && mem_read(mem, frame + at->frame_owner, &owner, 1) &&
+		    owner == PYTHON_OWNED_BY_THREAD)
+			return frame;
+	}
+	return 0;
+}
+
+/* Is `outer` among the callers of `inner`? */
+PYTHON_WALKER bool python_calls(const struct mem *mem, const struct python_state *state, u64 outer,
+				u64 inner)
+{
+	for (u32 i = 0; i < PYTHON_CALLERS_MAX && inner != outer; i++)
+		if (!mem_read(mem, inner + state->at.frame_previous, &inner, 8) ||
+		    !python_address_ok(inner))
+			return false;
+	return inner == outer;
+}
+
+/* Does the frame run, and the generator, too, or wait for it?  What has not begun has variables at the top of its
+ * stack. */
+PYTHON_WALKER bool python_waits_for(const struct mem *mem, const struct python_state *state,
+				    u64 frame, u64 leaf)
+{
+	const struct python_layout *at = &state->at;
+	u64 generator = leaf - at->gen_frame, object;
+	struct python_frame words;
+	s32 top;
+	u8 runs;
+
+	if (!mem_read(mem, frame + at->frame_top, &top, 4))
+		return false;
+	if (top < 0)
+		return mem_read(mem, generator + at->gen_state, &runs, 1) && runs == 0;
+	return mem_read(mem, frame + at->frame_locals + 8 * ((u64)top - 1), &object, 8) &&
+	       object == generator && python_read_frame(mem, state, frame, false, &words) &&
+	       python_has_begun(mem, state, &words);
+}
+
+/* Who calls the generator whose frame this is? A generator that runs has a place in the list of what is handled, and
+ * a function one on the thread's stack.  The innermost of the ones and the innermost of the others are known by
+ * that, and one of them calls the other: it is that other. */
+PYTHON_WALKER bool python_seek_caller(const struct mem *mem, const struct python_state *state,
+				      u64 thread, u64 leaf, u64 *caller)
+{
+	const struct python_layout *at = &state->at;
+	u64 own = leaf - at->gen_frame + at->gen_handling, handling, code, type;
+
+	if (!mem_read(mem, leaf + at->frame_code, &code, 8) ||
+	    !mem_peek(mem, code + PYTHON_TYPE, &type, 8) ||
+	    !mem_read(mem, thread + at->thread_handling, &handling, 8))
+		return false;
+	if (handling == own && !mem_read(mem, own + at->handled_previous, &handling, 8))
+		return false;
+	u64 function = python_last_pushed(mem, state, thread, type);
+	if (!function)
+		return false;
+	*caller = function;
+	if (handling - thread >=
+	    PYTHON_THREAD_MAX) { /* not the thread's own place: there is a generator */
+		u64 generator = handling - at->gen_handling + at->gen_frame;
+		if (python_calls(mem, state, function, generator))
+			*caller = generator;
+		else if (!python_calls(mem, state, generator, function))
+			return false;
+	}
+	return *caller != leaf && python_waits_for(mem, state, *caller, leaf);
+}
+
+/* After a fault: true when what was missing was found, and the walk can go on. */
+PYTHON_WALKER bool python_mend(const struct mem *mem, const struct python_state *state,
+			       struct walk *walk)
+{
+	if (!(walk->flags & WALK_TOP_UNLINKED) || !state->at.thread_top || walk->link ||
+	    !python_seek_caller(mem, state, walk->thread, walk->cursor, &walk->link))
+		return false;
+	walk->flags &= ~(u32)(WALK_TOP_UNSET | WALK_TOP_UNLINKED);
+	return true;
+}
+
 /* A generator that goes on or yields is, for an instant, the innermost frame without a link to its caller,
  * even of a thread that is stopped.  Where each one is entered by C (3.11) it is what an earlier call left on the C
- * stack: the thread stands outside of it.  Later on C need not be there (FOR_ITER_GEN), and nothing in memory says who
- * the caller is. */
+ * stack: the thread stands outside of it.  Later on C need not be there (FOR_ITER_GEN): python_mend(). */
 PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state *state,
 			       struct walk *walk, struct python_frame *leaf, bool *left_out)
 {
@@ -543,7 +651,10 @@ PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state 
 	if (leaf->previous || (is_object ? !python_is_generator(mem, state, leaf->code) :
 					   leaf->owner != PYTHON_OWNED_BY_GENERATOR))
 		return true;
-	walk->flags |= WALK_TOP_UNSET;
+	leaf->previous = walk->link;
+	if (leaf->previous)
+		return true;
+	walk->flags |= WALK_TOP_UNSET | WALK_TOP_UNLINKED;
 	if (!is_object && !(state->facts & PYTHON_HAS_SHIMS))
 		*left_out = python_outer(mem, state, walk, &walk->cursor);
 	return false;
@@ -587,7 +698,7 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	out->id = frame.code;
 	out->owner = 0;
 	if (!python_identity(mem, state, frame.code, &out->owner))
-		return STEP_FAULT;
+		return leaf ? python_leave_out(mem, state, walk, frame.previous) : STEP_FAULT;
 	out->pos = (u32)frame.pc;
 	out->flags = (python_is_entry(mem, state, out->at, &frame) ? FRAME_ENTRY : 0) |
 		     (leaf ? FRAME_LEAF : 0);

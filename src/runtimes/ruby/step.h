@@ -184,6 +184,13 @@ RUBY_WALKER bool ruby_skip(const struct ruby_state *state, struct walk *walk, u3
 	return true;
 }
 
+/* What a frame does not say nothing else says. */
+RUBY_WALKER bool ruby_mend(const struct mem *mem, const struct ruby_state *state, struct walk *walk)
+{
+	(void)mem, (void)state, (void)walk;
+	return false;
+}
+
 /* Of a thread that gives up its CPU: is it for the VM's lock? */
 RUBY_WALKER bool ruby_wants_lock(const struct mem *mem, const struct ruby_state *state, u64 thread)
 {

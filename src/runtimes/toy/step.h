@@ -45,6 +45,13 @@ static inline bool toy_skip(const struct toy_state *state, struct walk *walk, u3
 	return false;
 }
 
+/* What a frame does not say nothing else says. */
+static inline bool toy_mend(const struct mem *mem, const struct toy_state *state, struct walk *walk)
+{
+	(void)mem, (void)state, (void)walk;
+	return false;
+}
+
 /* It has no lock. */
 static inline bool toy_wants_lock(const struct mem *mem, const struct toy_state *state, u64 thread)
 {

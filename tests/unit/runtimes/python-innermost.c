@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * python-cframe.c - 3.11 and 3.12 publish a cframe before they fill it: what the thread runs meanwhile.
+ * python-innermost.c - what a thread of 3.11 or 3.12 runs while its innermost frame is being linked.
  *
- * A thread at THREAD, whose C stack holds one cframe that is filled, and one for which C has just been entered. */
+ * A thread at THREAD, whose C stack holds one cframe that is filled, and one for which C has just been entered. Its stack
+ * of frames holds one function or two, and there are generators. */
 #include "check.h"
 
 #include <string.h>
@@ -22,6 +23,12 @@ enum {
 	CODE = BASE + 0x5000,
 	TEXT = BASE + 0x6000,
 	LEFT_SHIM = BASE + 0x3300, /* of an earlier entry */
+	TYPE = BASE + 0x7000,      /* of code objects */
+	/* 3.12: */
+	FRAME_WORDS = 16,
+	SECOND = FUNCTION + 8 * FRAME_WORDS, /* a function, pushed behind the other */
+	LEAF = BASE + 0x8000,                /* generators */
+	MIDDLE = BASE + 0x9000,
 };
 
 struct stage {
@@ -79,6 +86,7 @@ static void set_up(struct stage *stage, u32 version)
 struct outcome {
 	enum step end;
 	u32 flags, functions;
+	u64 at[4]; /* the innermost first */
 };
 
 static struct outcome walk_all(struct stage *stage)
@@ -90,10 +98,12 @@ static struct outcome walk_all(struct stage *stage)
 	for (u32 i = 0; step_goes_on(out.end) && i < 16; i++) {
 		struct frame frame = { 0 };
 		out.end = python_step(&stage->mem, &stage->python, &walk, &frame);
+		if (out.end == STEP_FAULT && python_mend(&stage->mem, &stage->python, &walk))
+			out.end = STEP_HIDDEN;
 		if (out.end != STEP_MORE)
 			continue;
-		assert_int_equal(frame.at, FUNCTION);
-		out.functions++;
+		assert_int_not_equal(out.functions, COUNT_OF(out.at));
+		out.at[out.functions++] = frame.at;
 	}
 	out.flags = walk.flags & WALK_TOP_UNSET;
 	return out;
@@ -106,6 +116,8 @@ static void assert_outcome(struct stage *stage, enum step end, u32 functions, u3
 	assert_int_equal(out.end, end);
 	assert_int_equal(out.functions, functions);
 	assert_int_equal(out.flags, flags);
+	if (functions)
+		assert_int_equal(out.at[functions - 1], FUNCTION);
 }
 
 static const u32 versions[] = { 0x030b07f0, 0x030c01f0 };
@@ -145,7 +157,7 @@ static void nothing_is_left(void **state)
 		put_cframe(&stage, INNER, 0, OUTER);
 		assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
 		put_cframe(&stage, INNER, 0, 0); /* not its caller either: nobody knows */
-		assert_outcome(&stage, STEP_FAULT, 0, 0);
+		assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
 	}
 }
 
@@ -164,6 +176,132 @@ static void a_shim_is_left(void **state)
 	assert_outcome(&stage, STEP_DONE, 0, 0);
 }
 
+/* ---- generators of 3.12 --------------------------------------------------------------------- */
+
+static u64 frame_of(const struct stage *stage, u64 generator)
+{
+	return generator + stage->python.at.gen_frame;
+}
+
+static u64 handling_of(const struct stage *stage, u64 generator)
+{
+	return generator + stage->python.at.gen_handling;
+}
+
+static void put_frame(struct stage *stage, u64 frame, u64 previous, u8 owner)
+{
+	const struct python_layout *at = &stage->python.at;
+
+	put(stage, frame + at->frame_code, CODE);
+	put(stage, frame + at->frame_pc, CODE + at->code_bytecode);
+	put(stage, frame + at->frame_previous, previous);
+	stage->bytes[frame - BASE + at->frame_owner] = owner;
+}
+
+enum { RUNS = -1 };
+
+/* It runs, or waits for the generator at the top of its stack. */
+static void put_top(struct stage *stage, u64 frame, u64 generator)
+{
+	const struct python_layout *at = &stage->python.at;
+	s32 top = generator ? 3 : RUNS;
+
+	memcpy(stage->bytes + (frame - BASE + at->frame_top), &top, sizeof top);
+	put(stage, frame + at->frame_locals + 8ull * 2, generator);
+}
+
+/* Generators run, the innermost first; the thread's own place comes last. */
+static void put_handling(struct stage *stage, u64 first, u64 second)
+{
+	const struct python_layout *at = &stage->python.at;
+	u64 own = THREAD + 0x100;
+
+	put(stage, THREAD + at->thread_handling, first ? handling_of(stage, first) : own);
+	if (first)
+		put(stage, handling_of(stage, first) + at->handled_previous,
+		    second ? handling_of(stage, second) : own);
+	if (second)
+		put(stage, handling_of(stage, second) + at->handled_previous, own);
+}
+
+/* A function, and a generator that is published without a link. */
+static void set_up_generator(struct stage *stage)
+{
+	const struct python_layout *at = &stage->python.at;
+	u32 words = FRAME_WORDS;
+
+	set_up(stage, versions[1]);
+	put(stage, CODE + 8, TYPE);
+	memcpy(stage->bytes + (CODE - BASE + at->code_frame), &words, sizeof words);
+	put(stage, THREAD + at->thread_top, FUNCTION + 8 * FRAME_WORDS);
+	put_frame(stage, frame_of(stage, LEAF), 0, PYTHON_OWNED_BY_GENERATOR);
+	put_cframe(stage, OUTER, frame_of(stage, LEAF), ROOT);
+	put_top(stage, FUNCTION, 0);
+	put_handling(stage, LEAF, 0);
+}
+
+static void a_function_calls_it(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_generator(&stage);
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	put_handling(&stage, 0, 0); /* it is not in the list yet, or no more */
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	stage.bytes[LEAF - BASE + stage.python.at.gen_state] = 0xff;
+	put_top(&stage, FUNCTION, LEAF); /* it yields */
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	put_top(&stage, FUNCTION,
+		0); /* what runs has called another, and this one is what was left */
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+	put_top(&stage, FUNCTION, MIDDLE);
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+}
+
+static void a_generator_calls_it(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_generator(&stage);
+	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+	put_top(&stage, FUNCTION, MIDDLE);
+	put_top(&stage, frame_of(&stage, MIDDLE), 0);
+	put_handling(&stage, LEAF, MIDDLE);
+	assert_outcome(&stage, STEP_DONE, 3, 0);
+	put_top(&stage, frame_of(&stage, MIDDLE), LEAF);
+	put_handling(&stage, MIDDLE, 0);
+	assert_outcome(&stage, STEP_DONE, 3, 0);
+	put(&stage, frame_of(&stage, MIDDLE) + stage.python.at.frame_previous, SHIM);
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET); /* neither calls the other */
+}
+
+static void a_function_of_a_generator_calls_it(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_generator(&stage);
+	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+	put_frame(&stage, SECOND, frame_of(&stage, MIDDLE), PYTHON_OWNED_BY_THREAD);
+	put(&stage, THREAD + stage.python.at.thread_top, SECOND + 8 * FRAME_WORDS);
+	put_top(&stage, FUNCTION, MIDDLE);
+	put_top(&stage, SECOND, 0);
+	put_handling(&stage, LEAF, MIDDLE);
+	assert_outcome(&stage, STEP_DONE, 4, 0);
+}
+
+static void what_ends_elsewhere_is_not_the_last(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_generator(&stage);
+	put(&stage, THREAD + stage.python.at.thread_top, FUNCTION + 8 * FRAME_WORDS + 8);
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +309,10 @@ int main(void)
 		cmocka_unit_test(the_root_has_nothing),
 		cmocka_unit_test(nothing_is_left),
 		cmocka_unit_test(a_shim_is_left),
+		cmocka_unit_test(a_function_calls_it),
+		cmocka_unit_test(a_generator_calls_it),
+		cmocka_unit_test(a_function_of_a_generator_calls_it),
+		cmocka_unit_test(what_ends_elsewhere_is_not_the_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
