@@ -10,8 +10,8 @@ not parse raises: a broken line is a failure, never skipped.
 import re
 from typing import NamedTuple
 
-MOVING, STARTING, GC = "[moving]", "(starting)", "(garbage collection)"
-MARKS = {MOVING, STARTING, GC, "[native]", "[truncated]", "[unreadable]"}
+MOVING, STARTING, GC, TRUNCATED = "[moving]", "(starting)", "(garbage collection)", "[truncated]"
+MARKS = {MOVING, STARTING, GC, TRUNCATED, "[native]", "[unreadable]"}
 PREFIX = r"(?:(?:block (?:\(\d+ levels\) )?in |rescue in |ensure in )*)"
 FRAME = re.compile(rf"\A({PREFIX}(?:<top \(required\)>|.*?)) \((.*?)(?::(\d+))?\)\Z", re.S)
 PROCESS = re.compile(r"\Aprocess (.*) \((\d+)\)\Z", re.S)
@@ -102,6 +102,11 @@ def method(label):
     name = split_label(label)[1].removesuffix(" [native]").removesuffix(" [inlined]")
     match = re.match(r"\A(?:#<.*?>|[A-Z][\w:]*)[#.](.+)\Z", name, re.S)
     return match[1] if match else name
+
+
+def bare(label):
+    """The last part of a qualified name: "read" of "Reader.read", "read" of "Reader#read"."""
+    return method(label).split("#")[-1].split(".")[-1]
 
 
 def same_label(ours, theirs):

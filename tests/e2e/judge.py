@@ -47,6 +47,11 @@ class Grammar:
         same_names = tuple(name for name, _ in plain) in self.names
         return CALLER_LINE if same_names and known_lines and on_line else IMPOSSIBLE
 
+    def _is_inner_part(self, frames):
+        """Of a stack that says that it is cut off: are these the innermost of a legal one?"""
+        names = tuple(folded.method(frame.label) for frame in frames)
+        return any(one[-len(names):] == names for one in self.names)
+
     def classify(self, stack):
         frames = folded.strip_marks(stack.frames)
         if not frames:
@@ -56,8 +61,10 @@ class Grammar:
             return STARTING
         if "(unnamed)" in labels:
             return UNNAMED
-        if labels[-1] == folded.MOVING:
-            return self._judge(frames[:-1], HELD) if frames[:-1] else HELD
+        is_cut = labels[0] == folded.TRUNCATED
+        if is_cut or labels[-1] == folded.MOVING:
+            known = frames[is_cut:len(frames) - (labels[-1] == folded.MOVING)]
+            return HELD if not known or is_cut and self._is_inner_part(known) else self._judge(known, HELD)
         return self._judge(frames, COMPLETE)
 
 

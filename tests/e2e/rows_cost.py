@@ -30,17 +30,19 @@ def paced_us(run, pid, rate, seconds, *how):
 
 
 def above_sleep(run, pid, rate, seconds, rounds):
-    """Medians of what a sample, a look alone and its one read alone cost above a bare wake-up, and that:
-    rounds that take turns, for the clock of a shared machine changes under us."""
-    found = {"never": [], "auto": [], "look": [], "read": [], "sleep": []}
+    """Medians of what a sample, a look alone and its one read alone cost above a bare wake-up of the same
+    round, and of that: the clock of a shared machine changes under us, by more than the bar in a minute."""
+    above = {"never": [], "auto": [], "look": [], "read": []}
+    sleeps = []
     for _ in range(rounds):
-        found["sleep"].append(sleep_us(rate, seconds / 3))
-        for pause in ("never", "auto"):
-            found[pause].append(sample_us(run, pid, rate, seconds, pause))
-        found["look"].append(paced_us(run, pid, rate, seconds / 3))
-        found["read"].append(paced_us(run, pid, rate, seconds / 3, "-m"))
-    bare = stats.median(found.pop("sleep"))
-    return {what: stats.median(costs) - bare for what, costs in found.items()}, bare
+        before = sleep_us(rate, seconds / 6)
+        costs = {pause: sample_us(run, pid, rate, seconds, pause) for pause in ("never", "auto")}
+        costs["look"] = paced_us(run, pid, rate, seconds / 3)
+        costs["read"] = paced_us(run, pid, rate, seconds / 3, "-m")
+        sleeps.append((before + sleep_us(rate, seconds / 6)) / 2)
+        for what, cost in costs.items():
+            above[what].append(cost - sleeps[-1])
+    return {what: stats.median(costs) for what, costs in above.items()}, stats.median(sleeps)
 
 
 def strace_counts(text):
@@ -85,7 +87,7 @@ def back_to_back(run, pid, depth, bar, rounds):
 
 @row("cost", "own CPU of a sample: <= 10 / 16 us above a bare sleep loop, one system call", once=True)
 def cost(run):
-    seconds, rounds = run.seconds(20, 0.6), run.count(5, 3)
+    seconds, rounds = run.seconds(5, 0.6), run.count(20, 3)
     for depth, dense, paced in ((8, 6, 10), (50, 12, 16)):
         inside, outside = run.interpreter.scratch("progress")
         with start(run.interpreter, "frames.rb", depth, inside) as target:

@@ -108,7 +108,7 @@ def threads(run):
             yield at_least(f"{name}: samples", recording.samples, 20)
             others = {stack.thread for stack in recording.stacks} - {name}
             yield exactly(f"{name}: of other threads", sorted(others), [])
-            found = {folded.method(frame.label).split("#")[-1].split(".")[-1] for stack in recording.stacks for frame in stack.frames}
+            found = {folded.bare(frame.label) for stack in recording.stacks for frame in stack.frames}
             wanted = target.facts["names"][name]
             yield holds(f"{name}: in {wanted}, and in no other's", wanted in found and not (set(target.facts["names"].values()) - {wanted}) & found)
         done = free(run).run("record", "-p", target.pid, "-d", "0.4s", "-t", "nobody", "-o", "/dev/null", "-f", "folded")

@@ -9,6 +9,7 @@ import re
 import tempfile
 from pathlib import Path
 
+import folded
 from rows import Figure, Skip, exactly, holds, row
 from target import start
 
@@ -42,7 +43,7 @@ def compare(run, before, after, *more):
 
 def part0(found):
     """The row of part0: its name has a class in front from Ruby 3.3 on."""
-    rows = [one for one in found["functions"] if one["name"].split("#")[-1].split(".")[-1] == "part0"]
+    rows = [one for one in found["functions"] if folded.bare(one["name"]) == "part0"]
     if len(rows) != 1:
         raise AssertionError(f"{len(rows)} rows of part0")
     return rows[0]["total"]

@@ -63,7 +63,7 @@ def stacks(run):
                 c = next((at for at, name in enumerate(names) if name == "runtime.asmcgocall"), len(names))
                 unnamed += stack.count * any(name.startswith(("[stacks", "[unknown", "[0x")) for name in names[:c])
                 seen.update({name: stack.count for name in set(map(short, names))})
-                if "[truncated]" in names or not FIRST & {short(name) for name in names[:2]}:
+                if folded.TRUNCATED in names or not FIRST & {short(name) for name in names[:2]}:
                     rootless[";".join(names)[:300]] += stack.count
             yield Figure(f"{what}: wrong neighbours {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
             yield at_least(f"{what}: from the first function on {rootless.most_common(1) or ''}",

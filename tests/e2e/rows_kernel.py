@@ -129,7 +129,7 @@ def ruby(run):
 @row("kernel-python", "Python in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on",
      language="python")
 def python(run):
-    for kind in KINDS if run.full else ("nested", "generators"):
+    for kind in KINDS if run.full else ("nested", "generators", "resumed"):
         yield from stitched(run, kind, "torn.py", (kind,), lambda facts: Grammar(facts["root"], facts["legal"]))
 
 

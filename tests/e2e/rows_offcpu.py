@@ -22,7 +22,7 @@ def recorded(run, language, mode):
 
 
 def is_in(stack, name):
-    return any(folded.method(frame.label).split(".")[-1].split("#")[-1] == name for frame in stack.frames)
+    return any(folded.bare(frame.label) == name for frame in stack.frames)
 
 
 def off_cpu(run, language):

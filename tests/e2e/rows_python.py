@@ -16,7 +16,7 @@ from rows_threads import window
 from rows_truth import share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns
 
-KINDS = ("flat", "nested", "leaf", "generators", "recursion")
+KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion")
 
 
 def tight(run, kind, pause, rate, samples):

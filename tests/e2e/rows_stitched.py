@@ -25,7 +25,7 @@ def own_order(stack, order):
     """The program's own functions, root first; of a function of C, which both know, one."""
     found = []
     for frame in stack.frames:
-        name = folded.method(frame.label).split(".")[-1].split("#")[-1]
+        name = folded.bare(frame.label)
         if name in order and not (found and found[-1] == name and (frame.path is None or not name.startswith("ruby"))):
             found.append(name)
     return found
@@ -43,8 +43,8 @@ def calls_back(run, language):
         if stack.tid != target.pid:
             continue
         found = own_order(stack, order)
-        cut["[truncated]" in symbols(stack)] += stack.count
-        if found != order[:len(found)] and "[truncated]" not in symbols(stack):
+        cut[folded.TRUNCATED in symbols(stack)] += stack.count
+        if found != order[:len(found)] and folded.TRUNCATED not in symbols(stack):
             wrong[";".join(found)] += stack.count
         depths[len(found)] += stack.count
         whole[is_whole(stack)] += stack.count
@@ -71,7 +71,7 @@ def begins(stack):
     if not user:
         return any(frame.label == "do_exit [kernel]" for frame in stack.frames)
     in_fiber = any(folded.method(frame.label) == "each" for frame in stack.frames) and ("libruby" in user[0] or "fiber" in user[0])
-    return "[truncated]" not in user and (in_fiber or is_whole(stack))
+    return folded.TRUNCATED not in user and (in_fiber or is_whole(stack))
 
 
 def mixed(run, program):
@@ -106,8 +106,8 @@ def deep(run):
     samples = sum(stack.count for stack in stacks)
     wrong = Counter()
     for stack in stacks:
-        names = [folded.method(frame.label) for frame in stack.frames if frame.path or frame.label == "[truncated]"]
-        cut = names.index("[truncated]") if "[truncated]" in names else -1
+        names = [folded.method(frame.label) for frame in stack.frames if frame.path or frame.label == folded.TRUNCATED]
+        cut = names.index(folded.TRUNCATED) if folded.TRUNCATED in names else -1
         if names[0] != "<main>" or cut != 100 or len(names) not in range(4_150, 4_200 + 1) or names[-1] not in ("bottom", "down"):
             wrong[f"{names[0]} {cut} {len(names)} {names[-1]}"] += stack.count
     yield at_least("samples", samples, 20)
@@ -120,11 +120,11 @@ def deep_python(run):
     with start(run.interpreter, "deep.py", 10_000) as target:
         recording = run.sonde.record(target.pid, rate=99, seconds=run.seconds(10, 1), more=KERNEL)
         yield from deep_cost(run, target)
-    stacks = [[frame.label for frame in stack.frames if frame.path or frame.label == "[truncated]"] for stack in recording.stacks
+    stacks = [[frame.label for frame in stack.frames if frame.path or frame.label == folded.TRUNCATED] for stack in recording.stacks
               for _ in range(stack.count) if any(frame.label.endswith("down") for frame in stack.frames)]
     # to 3.10 the native frames are as many, and are cut, too
     wrong = Counter(f"{names[0]} {len(names)} {names[-1]}" for names in stacks
-                    if names[0] != "[truncated]" or len(names) - names.count("[truncated]") != 4_096 or names[-1] not in ("bottom", "down"))
+                    if names[0] != folded.TRUNCATED or len(names) - names.count(folded.TRUNCATED) != 4_096 or names[-1] not in ("bottom", "down"))
     yield at_least("samples", len(stacks), 20)
     yield Figure(f"of another shape {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
 

@@ -156,7 +156,7 @@ def probes(run):
 
 def own_frames(stack, names):
     return [(folded.method(frame.label), frame.line) for frame in stack.frames
-            if frame.path and folded.method(frame.label).split(".")[-1] in names]
+            if frame.path and folded.bare(frame.label) in names]
 
 
 def reproducer(run, program, asked, written):
@@ -185,7 +185,7 @@ def reproducer(run, program, asked, written):
             if not own.startswith(names):
                 wrong[f"{stack.tid}: {events(stack)} {names}"] += stack.count
         for name, line in found:
-            if line not in facts["lines"][name.split(".")[-1][-1]]:
+            if line not in facts["lines"][folded.bare(name)[-1]]:
                 wrong_line[f"{name}:{line}"] += stack.count
     yield Figure(f"stacks of another thread, or not whole {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
     yield Figure(f"wrong lines {wrong_line.most_common(1) or ''}", wrong_line.total(), "= 0", not wrong_line)

@@ -42,6 +42,11 @@ class Folded(unittest.TestCase):
         stack = parse_line("<top (required)> (/a (1).rb:3);x (/b.rb) 1")
         self.assertEqual(stack.frames, (Frame("<top (required)>", "/a (1).rb", 3), Frame("x", "/b.rb", None)))
 
+    def test_cut(self):
+        self.assertEqual(Grammar(ROOT, LEGAL).classify(parse_line("[truncated];foo (t.rb:31);bar (t.rb:26) 1")), HELD)
+        self.assertEqual(Grammar(ROOT, LEGAL).classify(parse_line("[truncated];[moving] 1")), HELD)
+        self.assertEqual(Grammar(ROOT, LEGAL).classify(parse_line("[truncated];bar (t.rb:26);foo (t.rb:31) 1")), IMPOSSIBLE)
+
     def test_broken(self):
         for text in ("a;b", "a;;b 1", "a;b x", ";a 1"):
             with self.assertRaises(folded.FoldedError, msg=text):

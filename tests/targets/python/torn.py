@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torn.py flat | nested | leaf | generators | recursion - call graphs that tear in the hands of a careless reader.
+"""torn.py flat | nested | leaf | generators | resumed | recursion - call graphs that tear in the hands of a careless reader.
 
 They do nothing but call.  Before it begins, a forked child runs the same turn under a tracer and writes down
 every stack that exists, with lines: `legal`.
@@ -96,6 +96,102 @@ def generators():
     ping(numbers(2))
 
 
+# ---- resumed: generators that the interpreter, C and each other go on with, some of them from turn to turn ----
+
+def first_kept():
+    while True:
+        yield ONE
+
+
+def second_kept():
+    while True:
+        yield ONE
+
+
+def third_kept():
+    while True:
+        yield ONE
+
+
+KEPT = (first_kept(), second_kept(), third_kept())
+
+
+def by_turns(first, second):
+    for _ in range(3):
+        next(first)
+        next(second)
+
+
+def take(source):
+    for _ in source:
+        break
+
+
+def sums(count):
+    for number in numbers(count):
+        yield sum_of(number)
+
+
+def sum_of(number):
+    total = 0
+    for one in numbers(number):
+        total += one
+    return total
+
+
+def resumed():
+    by_turns(KEPT[0], KEPT[1])
+    list(map(take, KEPT[2:] * 3))
+    for _ in sums(3):
+        pass
+    sum(numbers(3))
+    list(squares(numbers(2)))
+    newer()
+
+
+# What Python 2 cannot read.
+NEWER = """
+def delegates(count):
+    yield from delegated(count)
+
+
+def delegated(count):
+    for number in range(count):
+        yield number
+
+
+async def awaits(count):
+    for number in range(count):
+        await awaited(number)
+
+
+async def awaited(number):
+    return number
+
+
+def drive(coroutine):
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        pass
+
+
+def newer():
+    for _ in delegates(2):
+        pass
+    list(delegates(2))
+    drive(awaits(3))
+"""
+
+
+def newer():
+    pass
+
+
+if str is not bytes:
+    exec(NEWER)
+
+
 # ---- recursion: 300 deep, by two functions that take turns ----
 
 DEPTH = 300
@@ -122,7 +218,8 @@ def recursion():
     odd(DEPTH // 2)
 
 
-TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "recursion": recursion}
+TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "resumed": resumed,
+         "recursion": recursion}
 
 
 def run(turn):
