@@ -6,7 +6,7 @@ from collections import Counter
 import folded
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
 from rows import Figure, at_least, at_most, exactly, holds, row
-from rows_python import KINDS, impossible
+from rows_python import KINDS, SOME_KINDS, impossible
 from rows_threads import window
 from rows_truth import against_periods, is_beside, tight_grammar
 from target import CpuSeries, process_cpu_ns, start
@@ -129,7 +129,7 @@ def ruby(run):
 @row("kernel-python", "Python in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on",
      language="python")
 def python(run):
-    for kind in KINDS if run.full else ("nested", "generators", "resumed"):
+    for kind in KINDS if run.full else SOME_KINDS:
         yield from stitched(run, kind, "torn.py", (kind,), lambda facts: Grammar(facts["root"], facts["legal"]))
 
 

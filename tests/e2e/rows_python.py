@@ -17,6 +17,7 @@ from rows_truth import share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns
 
 KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion")
+SOME_KINDS = ("nested", "generators", "resumed")  # for a rehearsal
 
 
 def tight(run, kind, pause, rate, samples):
@@ -39,7 +40,7 @@ def impossible(kind, verdict, what=IMPOSSIBLE):
 def torn_never(run):
     samples = run.count(100_000, 1_000)
     for kind in KINDS:
-        for rate in (1_000, 10_000):
+        for rate in (1_000, 10_000) if run.full or kind in SOME_KINDS else (10_000,):
             recording, verdict = tight(run, kind, "never", rate, samples)
             quality = recording.quality
             for what in (IMPOSSIBLE, CALLER_LINE, UNNAMED):
@@ -53,7 +54,7 @@ def torn_never(run):
 @row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python")
 def torn_auto(run):
     samples = run.count(200_000, 6_000)  # some thirty are taken before it is learned that stopping pays
-    for kind in KINDS:
+    for kind in KINDS if run.full else SOME_KINDS:
         _, verdict = tight(run, kind, "auto", 5_000, samples)
         yield impossible(kind, verdict)
         yield at_least(f"{kind}: complete", verdict.share(COMPLETE) + verdict.share(CALLER_LINE), 99, " %")

@@ -120,7 +120,7 @@ def wrong_line(frames, lines):
         is_leaf = at + 1 == len(own)
         if is_inlined != (name in ("middle", "innermost")):
             return f"{name}: inlined {is_inlined}"
-        if not (low <= line <= high) and (not is_leaf or name == "innermost" or abs(line - low) > 3):
+        if not (low <= line <= high) and (not is_leaf or name == "innermost" or abs(line - low) > 5):
             return f"{name}:{line} is not in {low}-{high}"
     return None
 
