@@ -30,6 +30,8 @@ enum {
 	VERSION_CHARS = 16,
 	RUNTIME_HEAD = 48, /* to 3.10: flags, then where the interpreters hang */
 	SCAN_THREADS = 16, /* one of so many runs code */
+	SCAN_LOOKS = 8,    /* in one of so many looks at it */
+	SCAN_STEPS = 8,
 };
 
 /* ---- the judge ----------------------------------------------------------------------------- */
@@ -210,18 +212,32 @@ static bool try_runtime(const struct loaded *place, struct python_state *state, 
 
 /* ---- the variable, to 3.6 ------------------------------------------------------------------ */
 
-/* Does the thread run a frame whose code has a name? */
+static bool find_frame(const struct mem *mem, const struct python_state *state, u64 thread,
+		       struct frame *frame)
+{
+	struct walk walk;
+	enum step step = python_begin(mem, state, thread, &walk);
+
+	for (u32 i = 0; i < SCAN_STEPS && step_goes_on(step); i++) {
+		step = python_step(mem, state, &walk, frame);
+		if (step == STEP_MORE)
+			return true;
+	}
+	return false;
+}
+
+/* Does the thread run a frame whose code has a name?  It runs while it is asked. */
 static bool has_named_frame(const struct mem *mem, const struct python_state *state, u64 thread)
 {
 	struct str name = { 0 };
-	struct walk walk;
 	struct frame frame;
+	bool good = false;
 	u64 string;
 
-	bool good = python_begin(mem, state, thread, &walk) == STEP_MORE &&
-		    python_step(mem, state, &walk, &frame) == STEP_MORE &&
-		    mem_peek(mem, frame.id + state->at.code_name, &string, 8) &&
-		    python_read_string(mem, state, string, &name) && name.length && !name.bad;
+	for (u32 i = 0; i < SCAN_LOOKS && !good; i++)
+		good = find_frame(mem, state, thread, &frame) &&
+		       mem_peek(mem, frame.id + state->at.code_name, &string, 8) &&
+		       python_read_string(mem, state, string, &name) && name.length && !name.bad;
 	str_free(&name);
 	return good;
 }
