@@ -77,8 +77,15 @@ void tracker_forget(struct tracker *tracker, struct watched *process)
 void tracker_tell(struct tracker *tracker, enum tracker_event_kind kind, u32 pid, u32 tid,
 		  u32 parent, u64 time_ns)
 {
-	struct tracker_event event = { kind, pid, tid, parent, time_ns };
+	struct tracker_event event = {
+		.kind = kind, .pid = pid, .tid = tid, .parent = parent, .time_ns = time_ns
+	};
 
+	tracker_tell_event(tracker, event);
+}
+
+void tracker_tell_event(struct tracker *tracker, struct tracker_event event)
+{
 	if (!vec_push(&tracker->pending, event))
 		tracker->no_memory = true;
 }

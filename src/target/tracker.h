@@ -22,6 +22,9 @@ struct tracker_event {
 	enum tracker_event_kind kind;
 	u32 pid, tid, parent;
 	u64 time_ns; /* CLOCK_MONOTONIC */
+	/* of a fork that is known from /proc alone */
+	bool was_there;   /* before the tracker */
+	bool other_image; /* it may run another one than its parent by now */
 };
 
 typedef void tracker_fn(void *arg, const struct tracker_event *event);

@@ -40,6 +40,7 @@ struct watched *tracker_watch(struct tracker *tracker, u32 pid);
 void tracker_forget(struct tracker *tracker, struct watched *process);
 void tracker_tell(struct tracker *tracker, enum tracker_event_kind kind, u32 pid, u32 tid,
 		  u32 parent, u64 time_ns);
+void tracker_tell_event(struct tracker *tracker, struct tracker_event event);
 
 /* --- tracker_perf.c --- */
 struct perf_source *perf_source_open(struct err *err);

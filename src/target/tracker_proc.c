@@ -4,8 +4,7 @@
  * The whole source where perf events are refused; and, with them, what finds the
  * descendants that were there before us and mends the set after lost records.
  *
- *	children   /proc/PID/task/TID/children of every thread; where the kernel has no
- *	           such file (CONFIG_PROC_CHILDREN), every process's parent
+ *	children   see target_each_descendant() (target/kin.h)
  *	threads    /proc/PID/task, compared with the last list
  *	exec       words of /proc/PID/stat that an exec draws anew
  *	exit       no such process, a zombie, or another start time
@@ -17,17 +16,16 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "target/kin.h"
 #include "target/proc.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	SCAN_EVERY_MS = 20,
 	SCAN_SHARE = 50, /* of the time: one part looking, this many not */
-	CHILDREN_TEXT_MAX = 64 << 10,
 };
 
 /* Gone, or its number has become another's. Out of descriptors is not gone. */
@@ -53,90 +51,52 @@ bool tracker_is_gone(const struct watched *process)
 
 /* --- children ---------------------------------------------------------------------------- */
 
-struct family {
+struct births {
 	struct tracker *tracker;
-	int dir; /* /proc/PID of the parent, or of all */
-	u32 parent;
 	u64 now_ns;
-	tracker_numbers *queue; /* whose children are still to be looked for */
-	bool no_file;           /* the kernel has no `children` */
+	bool was_there;
 };
 
-static void add_child(struct family *family, u32 pid, u32 parent)
+static bool add_child(void *arg, u32 pid, u32 parent)
 {
-	struct tracker *tracker = family->tracker;
+	const struct births *births = arg;
+	struct tracker *tracker = births->tracker;
 	struct watched *child;
+	const struct watched *mother = tracker_find(tracker, parent);
+	u64 image = mother ? mother->image : 0;
 	struct proc_stat stat;
 	bool gone;
 
-	/* A zombie is still somebody's child, and its end has been told. */
 	if (tracker_find(tracker, pid) ||
 	    !read_watched(&(struct watched){ .pid = pid }, &stat, &gone) ||
 	    !(child = tracker_watch(tracker, pid)))
-		return;
+		return false;
 	child->start_time = stat.start_time;
 	child->image = stat.image; /* now: an exec before the next look would go unnoticed */
-	tracker_tell(tracker, TRACK_FORK, pid, pid, parent, family->now_ns);
-	if (!vec_push(family->queue, pid))
-		tracker->no_memory = true;
-}
-
-static bool add_children_of_thread(void *arg, u32 tid)
-{
-	struct family *family = arg;
-	char name[40], text[CHILDREN_TEXT_MAX];
-
-	snprintf(name, sizeof name, "task/%u/children", tid);
-	if (proc_read(family->dir, name, text, sizeof text) < 0) {
-		family->no_file |= errno == ENOENT && tid == family->parent;
-		return true;
-	}
-	for (const char *at = text; *at >= '0' && *at <= '9'; at += *at == ' ')
-		add_child(family, (u32)proc_decimal(&at), family->parent);
+	tracker_tell_event(tracker,
+			   (struct tracker_event){ .kind = TRACK_FORK,
+						   .pid = pid,
+						   .tid = pid,
+						   .parent = parent,
+						   .time_ns = births->now_ns,
+						   .was_there = births->was_there,
+						   .other_image = !image || stat.image != image });
 	return true;
-}
-
-/* Without `children` files: one process of all, whose parent may be watched. */
-static bool add_if_child(void *arg, u32 pid)
-{
-	struct family *family = arg;
-	struct proc_stat stat;
-	AUTO_CLOSE int dir = proc_open(pid);
-
-	if (dir >= 0 && proc_read_stat(dir, &stat) && tracker_find(family->tracker, stat.parent))
-		add_child(family, pid, stat.parent);
-	return true;
-}
-
-static void scan_all_parents(struct family *family)
-{
-	AUTO_CLOSE int proc = proc_open_root();
-
-	/* Each round finds one generation. */
-	for (u32 before = 0; proc >= 0 && before != family->tracker->watched.count;) {
-		before = family->tracker->watched.count;
-		proc_list_numbers(proc, ".", add_if_child, family);
-	}
 }
 
 static void scan_children(struct tracker *tracker, u64 now)
 {
-	tracker_numbers queue = { 0 };
-	struct family family = { .tracker = tracker, .now_ns = now, .queue = &queue };
+	struct births births = { .tracker = tracker,
+				 .now_ns = now,
+				 .was_there = !tracker->next_scan_ns };
+	tracker_numbers known = { 0 };
 
 	for (u32 i = 0; i < tracker->watched.count; i++)
-		if (!vec_push(&queue, tracker->watched.at[i].pid))
+		if (!vec_push(&known, tracker->watched.at[i].pid))
 			tracker->no_memory = true;
-	for (u32 i = 0; i < queue.count && !family.no_file; i++) {
-		AUTO_CLOSE int dir = proc_open(queue.at[i]);
-		family.dir = dir;
-		family.parent = queue.at[i];
-		if (dir >= 0)
-			proc_list_numbers(dir, "task", add_children_of_thread, &family);
-	}
-	if (family.no_file)
-		scan_all_parents(&family);
-	vec_free(&queue);
+	if (!target_each_descendant(known.at, known.count, add_child, &births))
+		tracker->no_memory = true;
+	vec_free(&known);
 }
 
 /* --- threads ----------------------------------------------------------------------------- */

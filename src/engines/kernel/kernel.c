@@ -10,7 +10,6 @@
  * the first sample of it comes: this record holds registers and stack, and is walked on here. */
 #include "base/clock.h"
 #include "engines/kernel/run.h"
-#include "engines/kernel/thread_name.h"
 #include "events/events.h"
 #include "target/kin.h"
 
@@ -327,38 +326,6 @@ static struct watched *first_process(struct run *run, struct target *target, str
 	return watched_read_maps(process, err) ? process : NULL;
 }
 
-struct naming_threads {
-	struct run *run;
-	struct watched *process;
-	u32 vm;
-};
-
-static void name_rider(void *arg, u32 tid, u64 vm_thread)
-{
-	const struct naming_threads *naming = arg;
-	struct watched_thread *thread = watched_thread(naming->process, tid);
-	struct kernel_head head = { .time_ns = clock_now_ns() };
-
-	if (!thread)
-		return;
-	memcpy(head.comm, thread->comm, sizeof head.comm);
-	head.vms[naming->vm].thread = vm_thread;
-	thread_name_update(naming->process, thread, &head);
-}
-
-/* Those that it has, by name, also when they sleep all the time. */
-static void note_threads(struct run *run, struct watched *process)
-{
-	struct naming_threads naming = { .run = run, .process = process };
-
-	for (; naming.vm < KERNEL_VMS; naming.vm++)
-		if (process->vms[naming.vm].number)
-			machine_riders(&process->vms[naming.vm].machine, process->target,
-				       name_rider, &naming);
-	for (u32 i = 0; i < process->threads.count; i++)
-		run_note_seen(run, process, &process->threads.at[i]);
-}
-
 static bool start(struct run *run, struct target *target, struct err *err)
 {
 	struct kernel_program *program = &run->program;
@@ -398,11 +365,13 @@ static bool start(struct run *run, struct target *target, struct err *err)
 	if (!kernel_code_init(&run->code, program->tables_fd, options.table_words, err) ||
 	    (process && !run_tell_space(run, process, err)))
 		return false;
-	if (process) {
-		watched_begin(process);
-		note_threads(run, process);
-	}
+	if (process)
+		run_begin_threads(run, process);
 	run->quality.begin_ns = clock_now_ns();
+	if (!kernel_program_start_lives(program, err))
+		return false;
+	if (process && run->options.children)
+		run_add_descendants(run, process->pid);
 	return kernel_program_start(program, err);
 }
 

@@ -3,6 +3,8 @@
 #include "engines/kernel/run.h"
 
 #include "base/clock.h"
+#include "engines/kernel/thread_name.h"
+#include "target/kin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -215,4 +217,66 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 	tell_new_riders(run, process, head);
 	if (!good)
 		log_debug(1, "process %u: %s", process->pid, err.text);
+}
+
+/* ---- those that are there when a run begins ------------------------------------------------- */
+
+struct naming_threads {
+	struct run *run;
+	struct watched *process;
+	u32 vm;
+};
+
+static void name_rider(void *arg, u32 tid, u64 vm_thread)
+{
+	const struct naming_threads *naming = arg;
+	struct watched_thread *thread = watched_thread(naming->process, tid);
+	struct kernel_head head = { .time_ns = clock_now_ns() };
+
+	if (!thread)
+		return;
+	memcpy(head.comm, thread->comm, sizeof head.comm);
+	head.vms[naming->vm].thread = vm_thread;
+	thread_name_update(naming->process, thread, &head);
+}
+
+void run_begin_threads(struct run *run, struct watched *process)
+{
+	struct naming_threads naming = { .run = run, .process = process };
+
+	watched_begin(process);
+	for (; naming.vm < KERNEL_VMS; naming.vm++)
+		if (process->vms[naming.vm].number)
+			machine_riders(&process->vms[naming.vm].machine, process->target,
+				       name_rider, &naming);
+	for (u32 i = 0; i < process->threads.count; i++)
+		run_note_seen(run, process, &process->threads.at[i]);
+}
+
+static bool add_descendant(void *arg, u32 pid, u32 parent)
+{
+	struct run *run = arg;
+	struct err err = { 0 };
+
+	if (run_find(run, pid) || !target_is_alive(pid))
+		return false;
+	struct watched *process = watched_new(pid, NULL, ++run->incarnations, &run->files);
+	if (!run_add(run, process))
+		return false;
+	/* The bare entry comes first: from then on the kernel tells of its forks and execs. */
+	if (!tell_process(run, process, &err) || !run_tell(run, process, &err)) {
+		log_debug(1, "process %u, a child of %u: %s", pid, parent, err.text);
+		if (target_is_alive(pid) && !run->quality.warning[0])
+			snprintf(run->quality.warning, sizeof run->quality.warning,
+				 "process %u cannot be looked into: %.100s", pid, err.text);
+		process->own.pid = pid;
+		process->space.is_filled = true; /* with nothing */
+	}
+	run_begin_threads(run, process);
+	return true;
+}
+
+void run_add_descendants(struct run *run, u32 pid)
+{
+	target_each_descendant(&pid, 1, add_descendant, run);
 }

@@ -255,10 +255,9 @@ bool kernel_program_open(struct kernel_program *program,
 	return true;
 }
 
-bool kernel_program_start(struct kernel_program *program, struct err *err)
+bool kernel_program_start_lives(struct kernel_program *program, struct err *err)
 {
 	static const char *const lives[] = { "on_fork", "on_exec", "on_exit" };
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (u32 i = 0; i < COUNT_OF(lives); i++) {
 		const struct bpf_program *life = bpf_object__find_program_by_name(program->object,
@@ -267,6 +266,13 @@ bool kernel_program_start(struct kernel_program *program, struct err *err)
 				      "attaching to fork, exec and exit", err))
 			return false;
 	}
+	return true;
+}
+
+bool kernel_program_start(struct kernel_program *program, struct err *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
 	if (program->events)
 		return kernel_attach_events(program, err);
 	if (program->with_switches && !kernel_attach_switches(program, err))

@@ -60,6 +60,9 @@ struct kernel_program_options {
 bool kernel_program_open(struct kernel_program *program,
 			 const struct kernel_program_options *options, kernel_record_fn *fn,
 			 void *arg, struct err *err);
+/* Forks, execs and ends of watched processes are told from now on. */
+bool kernel_program_start_lives(struct kernel_program *program, struct err *err);
+/* And samples. */
 bool kernel_program_start(struct kernel_program *program, struct err *err);
 /* Zeros are closed, too. */
 void kernel_program_close(struct kernel_program *program);

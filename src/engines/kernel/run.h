@@ -38,6 +38,10 @@ struct run {
 struct watched *run_find(const struct run *run, u32 pid);
 /* A process that the kernel has begun to watch by itself; NULL: out of memory. */
 struct watched *run_adopt(struct run *run, const struct kernel_head *head);
+/* The threads that it has now: their names, also of those that sleep all the time, and what they have used before. */
+void run_begin_threads(struct run *run, struct watched *process);
+/* The descendants that it has now. */
+void run_add_descendants(struct run *run, u32 pid);
 /* Takes it; false: out of memory. */
 bool run_add(struct run *run, struct watched *process);
 /* The kernel forgets what it knows of it, unless another process has the same. */

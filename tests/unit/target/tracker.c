@@ -175,6 +175,8 @@ static void children_from_before_are_told_first(void **state)
 	begin(&story, opener(state), &child, true);
 	tracker_poll(story.tracker, note, &story);
 	assert_int_equal(place(&story, TRACK_FORK, pid), 0);
+	assert_true(story.events.at[0].was_there);
+	assert_false(story.events.at[0].other_image);
 	look_again(&story);
 	assert_int_equal(count(&story, TRACK_FORK, pid), 1);
 	child_end(&child);
@@ -382,6 +384,34 @@ static void become_idle(struct child *child)
 	snprintf(to, sizeof to, "%d", child->to);
 	execl(self_path, self_path, EXEC_WORD, from, to, (char *)NULL);
 	_exit(105);
+}
+
+static void spawn_idle(struct child *child)
+{
+	if (fork() == 0) {
+		child_die_with(child->pid);
+		become_idle(child);
+	}
+	for (;;)
+		pause();
+}
+
+/* It has nothing of what its parent has where that has it. */
+static void a_child_from_before_with_another_image_is_told_as_such(void **state)
+{
+	struct child child;
+	struct story story;
+
+	child_start(&child, spawn_idle);
+	child_hear(&child);
+	begin(&story, opener(state), &child, true);
+	tracker_poll(story.tracker, note, &story);
+	assert_int_equal(count(&story, TRACK_FORK, 0), 1);
+	assert_true(story.events.at[0].was_there);
+	assert_true(story.events.at[0].other_image);
+	child_end(&child);
+	wait_for(&story, TRACK_EXIT, (u32)child.pid, 1);
+	end(&story);
 }
 
 static void exec_when_told(struct child *child)
@@ -612,6 +642,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		WITH_BOTH(a_fork_is_told_with_its_parent),
 		WITH_BOTH(children_from_before_are_told_first),
+		WITH_BOTH(a_child_from_before_with_another_image_is_told_as_such),
 		WITH_BOTH(grandchildren_are_followed),
 		WITH_BOTH(without_children_only_the_process_itself_is_told),
 		WITH_PERF(the_shortest_lives_are_told),
