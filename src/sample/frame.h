@@ -24,7 +24,7 @@ enum frame_mark {
 	MARK_MOVING,     /* the frames under this one changed while they were read */
 	MARK_STARTING,   /* the thread or its VM has no stack yet */
 	MARK_GC,         /* garbage collection, on top of the stack that caused it */
-	MARK_NATIVE,     /* a thread that no runtime knows */
+	MARK_NATIVE,     /* a thread that no runtime knows, or that is outside of it */
 	MARK_TRUNCATED,  /* the outer frames could not be read, or were too many */
 	MARK_UNREADABLE, /* nothing of the stack could be read */
 	MARK_GVL,        /* Ruby's lock is waited for */

@@ -26,7 +26,7 @@ def differences(plain, under):
     return found
 
 
-@row("py-exact", "record -- python: argv, path, stdin, files, limits, signals, exit codes as without", language="python")
+@row("py-exact", "record -- python: argv, path, stdin, files, limits, signals, exit codes as without", language="python", once=True)
 def exact(run):
     inside, told = run.interpreter.scratch("exact.json")
     for way in WAYS:

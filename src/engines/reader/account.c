@@ -19,9 +19,18 @@ static const u64 SWEEP_NS = 400 * NS_PER_MS;
 void account_begin(struct reader_process *process, u64 now_ns)
 {
 	process->epoch_ns = now_ns - EPOCH_NS + FIRST_EPOCH_NS;
-	process->cpu_ns = 0;
+	process->cpu_ns = process->begun_ns;
 	if (!process->born_here)
 		target_cpu_ns(process->target, &process->cpu_ns);
+}
+
+void account_restart(struct reader_process *process)
+{
+	struct thread_time time = { 0 };
+
+	target_cpu_ns(process->target, &process->begun_ns);
+	if (target_thread_time(process->target, process->pid, &time))
+		process->begun_main_ns = time.cpu_ns;
 }
 
 static u64 thread_account(struct reader_thread *thread, u64 now_ns)

@@ -26,6 +26,8 @@ bool account_depart(struct reader_process *process, struct reader_thread *thread
 /* Another thread of the VM runs on this one from now on: what was used goes to the samples until here. */
 void account_rebind(struct reader_process *process, struct reader_thread *thread);
 void account_begin(struct reader_process *process, u64 now_ns);
+/* An exec: its account will begin with what it has used by now. */
+void account_restart(struct reader_process *process);
 /* Does nothing before the epoch's end, unless `settle`: then everything is settled. */
 void account_epoch(struct reader_process *process, u64 now_ns, bool settle, share_fn *share,
 		   void *arg);

@@ -90,12 +90,15 @@ bool attempt_look_at(struct attempt *attempt, struct reader_process *process,
 	} else if (!look_at_rider(attempt, process, thread, still, result)) {
 		return false;
 	}
-	if (has_left(thread, result)) { /* and whose it is now is not known */
+	bool is_empty = result->flags & SAMPLE_STARTING;
+	/* whose it is now is not known; or nobody's: a host's thread between two calls of the VM */
+	if (has_left(thread, result) || (is_empty && process->has_run)) {
 		struct frame native = { .id = MARK_NATIVE, .kind = FRAME_MARK };
 		*result = (struct look_result){ .complete = true, .ran = result->ran };
 		vec_clear(&attempt->look.stack);
 		return vec_push(&attempt->look.stack, native);
 	}
+	process->has_run |= result->complete && !is_empty;
 	if (!still)
 		pause_history_add(&thread->history, result->flags & SAMPLE_MOVING);
 	return true;

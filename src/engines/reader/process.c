@@ -190,7 +190,8 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 		thread_probe_time(&thread->probe, &thread->probed);
 	/* what it used before we came is not ours to tell */
 	bool is_new = process->born_here || process->refreshed;
-	thread->accounted_ns = is_new ? 0 : thread->probed.cpu_ns;
+	u64 begun_ns = tid == process->pid ? process->begun_main_ns : 0;
+	thread->accounted_ns = is_new ? begun_ns : thread->probed.cpu_ns;
 	/* Of many, the first look at all CPU clocks will tell who runs (account.h). */
 	bool asked = !is_new && tid && refresh->all.count <= ASK_STATE_MAX;
 	struct switches_moment now = { .at_ns = clock_now_ns(), .since_ns = UINT64_MAX };
@@ -505,6 +506,7 @@ struct reader_process *process_fork(const struct reader_process *parent, u32 pid
 		return NULL;
 	}
 	process->starting = parent->starting;
+	process->has_run = parent->has_run;
 	process->images = parent->images;
 	process->images_ns = clock_now_ns() + IMAGES_NS;
 	return process;
@@ -528,7 +530,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 	process->incarnation = process->program = incarnation;
 	process->shares_memory = false;
 	process->threads_changed = true;
-	process->starting = false;
+	process->starting = process->has_run = false;
 	process->exec_ns = clock_now_ns();
 	process->attach_ns = process->attach_wait_ns = 0;
 	if (process->target)

@@ -78,8 +78,9 @@ struct reader_process {
 	u64 born_ns; /* when we heard of it */
 	u64 join_slot;
 	bool own_child;
-	bool born_here;     /* forked or exec'd under our eyes: CPU time is counted from 0 */
-	bool starting;      /* a runtime's image is mapped, its VM is not up yet */
+	bool born_here; /* under our eyes: CPU time is counted from its begin, or from an exec, below */
+	bool starting; /* a runtime's image is mapped, its VM is not up yet */
+	bool has_run;  /* one of its threads had frames: who has none now is outside of the VM */
 	bool shares_memory; /* a vfork child before its exec: its stack is its parent's */
 	bool threads_changed;
 	bool refreshed; /* once at least: a thread that was not there then is new */
@@ -97,6 +98,8 @@ struct reader_process {
 	u32 head_turn;             /* which of the idle threads have their turn in a bulk look */
 	u64 ask_names_ns;          /* not before: process_ask_names() */
 	/* account.h */
+	u64 begun_ns,
+		begun_main_ns; /* of it, and of its main thread: what was told of the image before */
 	u64 cpu_ns, epoch_ns, swept_ns;
 	u64 rebound_ns; /* of this epoch's CPU time, what account_rebind() has handed on */
 	VEC(struct departed) departed;

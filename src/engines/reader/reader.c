@@ -124,13 +124,14 @@ static bool is_in_other_memory(const struct run *run, const struct reader_proces
 	return false;
 }
 
-static void on_fork(struct run *run, u32 pid, u32 parent_pid)
+static void on_fork(struct run *run, const struct tracker_event *event)
 {
-	const struct reader_process *parent = process_of(run, parent_pid);
+	u32 pid = event->pid;
+	const struct reader_process *parent = process_of(run, event->parent);
 	struct err err = { 0 };
 
 	if (!parent)
-		parent = ghosts_find(&run->ghosts, parent_pid);
+		parent = ghosts_find(&run->ghosts, event->parent);
 	if (!parent || !run->options.children || process_of(run, pid))
 		return;
 	ghosts_drop(&run->ghosts, pid); /* its number was free again */
@@ -144,6 +145,12 @@ static void on_fork(struct run *run, u32 pid, u32 parent_pid)
 	}
 	if (!vec_push(&run->processes, child)) {
 		process_free(child);
+		return;
+	}
+	child->born_here = !event->was_there;
+	if (event->other_image) {
+		child->reopen = !process_exec(child, child->incarnation, &err);
+		try_attach(run, child);
 		return;
 	}
 	child->shares_memory = is_in_other_memory(run, child, parent);
@@ -181,6 +188,9 @@ static void on_exec(struct run *run, u32 pid)
 		account_epoch(process, clock_now_ns(), true, attempt_share, &run->attempt);
 		run->quality.cpu_unshared_ns += account_owed(process);
 		leave(run, process);
+		account_restart(process);
+	} else if (!process->born_here && !process->own_child) {
+		account_restart(process);
 	}
 	process->born_here = true;
 	/* in the middle of an exec there is no memory to open yet: try_attach() will */
@@ -211,7 +221,7 @@ static void on_event(void *arg, const struct tracker_event *event)
 
 	switch (event->kind) {
 	case TRACK_FORK:
-		on_fork(run, event->pid, event->parent);
+		on_fork(run, event);
 		break;
 	case TRACK_EXEC:
 		on_exec(run, event->pid);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # exec.rb before MS COMMAND... | after MS - one pid, two Rubies
 #
-# Spends MS of CPU in before_exec, then becomes COMMAND (another Ruby with this file and "after").
+# Spends MS of CPU before it is ready, and MS in before_exec, then becomes COMMAND (another Ruby with this file and "after").
 require_relative "truth"
 
 def spin(milliseconds)
@@ -21,6 +21,7 @@ end
 
 part, milliseconds, *command = ARGV
 if part == "before"
+  spin(milliseconds.to_i)
   Truth.ready
   $stdin.read # begins when its input is closed
   before_exec(milliseconds.to_i, command)
