@@ -5,7 +5,7 @@
  *   1. runtimes/<name>/layout.h    the fields needed, one X-list, and the state
  *   2. runtimes/<name>/versions.c  their offsets, a row a version
  *   3. runtimes/<name>/step.h      next_thread, begin and step, BPF-safe (walk.h); and what the kernel engine
- *                                  asks: thread_of, skip, mend and wants_lock, most of which may say no
+ *                                  asks: thread_of, in_turn, has_frames, skip, mend and wants_lock, most of which may say no
  *   4. runtimes/<name>/<name>.c    attach, name_frame, and the struct below
  *   5. one line in runtimes/list.h
  *   6. tests: tests/targets/<name>/ (programs that print their own stack), tapes,
@@ -104,9 +104,10 @@ struct runtime_tasks {
 };
 
 struct runtime {
-	const char *name;       /* the language: "ruby" */
-	const char *lock;       /* what its users call the VM's lock: "GVL" */
-	enum frame_mark waits;  /* a thread waits for it */
+	const char *name;      /* the language: "ruby" */
+	const char *lock;      /* what its users call the VM's lock: "GVL" */
+	enum frame_mark waits; /* a thread waits for it */
+	bool has_turns; /* a native thread may have several threads of the VM, one an interpreter, and run them by turns */
 	bool jit_has_no_frames; /* what it compiles cannot be walked by frame pointers */
 	u32 state_size; /* plain data without pointers of ours; copied into BPF maps and to forked
 			   * children; RUNTIME_STATE_MAX at the most */

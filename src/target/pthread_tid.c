@@ -32,7 +32,7 @@ struct finding {
 };
 
 /* Does `offset` in each thread's struct pthread hold the tid of a thread of the process, each its own, and the
- * main thread's in `main_native`? */
+ * main thread's in `main_native`?  (A host of several interpreters has a thread of each on one native thread.) */
 static bool holds_tids(struct finding *f, u64 main_native, u32 offset)
 {
 	for (u32 i = 0; i < f->count; i++) {
@@ -45,7 +45,7 @@ static bool holds_tids(struct finding *f, u64 main_native, u32 offset)
 		    (native == main_native) != (f->tids[i] == f->target->inner_pid))
 			return false;
 		for (u32 k = 0; k < i; k++)
-			if (f->tids[k] == f->tids[i])
+			if (f->tids[k] == f->tids[i] && f->natives[k] != native)
 				return false;
 	}
 	return true;

@@ -86,6 +86,29 @@ def mixed(run, program):
     yield at_least("from the first function on", 100 * whole / samples, 99.5, " %")
 
 
+@row("hosted-python", "a host whose threads work in two interpreters by turns: each has its frames, shares within 2 points",
+     language="python")
+def hosted(run):
+    inside, outside = run.interpreter.scratch("host.so")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-nodefaultlibs", "-o", str(outside), f"{NATIVE}/host_python.c"], check=True)
+    for engine in ("reader", "kernel"):
+        with start(run.interpreter, "hosted.py", inside) as target:
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), threads=True, more=("-e", engine))
+            target.close_input()
+            spent = {int(tid): told for tid, told in target.read_line()["spent_ns"].items()}
+        for tid, told in sorted(spent.items()):
+            seen = Counter()
+            for stack in recording.stacks:
+                if stack.tid == tid:
+                    names = {folded.bare(frame.label) for frame in stack.frames}
+                    seen[next((part for part in told if f"spin_{part}" in names), "work" if "work" in names else "none")] += stack.count
+            samples = max(1, seen["first"] + seen["second"])
+            share = told["first"] / sum(told.values())
+            yield at_most(f"{engine}: thread {tid}: samples without its frames", 100 * seen["none"] / max(1, seen.total()), 12, " %")
+            yield at_most(f"{engine}: thread {tid}: share of the first interpreter off by", 100 * abs(seen["first"] / samples - share),
+                          2, " points", stats.share_bar(2, share, samples))
+
+
 @row("leftover-ruby", "a mixed workload: frames of the VM without a place in < 0.1 % of the samples")
 def mixed_ruby(run):
     yield from mixed(run, "mixed.rb")

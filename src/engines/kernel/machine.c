@@ -112,6 +112,8 @@ static bool find_own_word(struct machine *machine, const struct target *target,
 		listing = count_words(machine, target, mem, at);
 	for (u32 i = 0; i < WINDOW_WORDS; i++)
 		most = at[i] > most ? at[i] : most;
+	if (listing == LISTING_WITH_FIRST && most < THREADS_ASKED)
+		most = 0; /* the first one has none: what others have is on their stacks */
 	machine->own_word = choose(at, most);
 	machine->second_word = choose(at, most);
 	return listing != LISTING_TORN;

@@ -408,9 +408,17 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 					  (const struct runtime##_state *)drive->machine->state,   \
 					  &seek->where, &thread) != STEP_MORE)                     \
 			return 1;                                                                  \
-		if (thread.native == seek->pointer)                                                \
+		if (thread.native != seek->pointer)                                                \
+			return 0;                                                                  \
+		if (runtime##_has_frames(&mem,                                                     \
+					 (const struct runtime##_state *)drive->machine->state,    \
+					 thread.thread)) {                                         \
 			seek->found = thread.thread;                                               \
-		return seek->found != 0;                                                           \
+			return 1;                                                                  \
+		}                                                                                  \
+		if (!seek->found)                                                                  \
+			seek->found = thread.thread;                                               \
+		return 0;                                                                          \
 	}                                                                                          \
                                                                                                    \
 	/* New ones are in front. */                                                               \
@@ -437,6 +445,7 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 			return;                                                                    \
 		if (drive->machine->own_word && !runtime##_thread_of(&mem, state, word, &thread))  \
 			return;                                                                    \
+		thread = runtime##_in_turn(&mem, state, thread);                                   \
 		vm->thread = thread;                                                               \
 		mem_begin(&mem);                                                                   \
 		drive->room->managed_most = KERNEL_MANAGED_MAX;                                    \

@@ -67,38 +67,73 @@ static bool has_left(const struct reader_thread *thread, const struct look_resul
 	return thread->tid && result->carrier && result->carrier != thread->carrier;
 }
 
+/* Has it what a thread of the VM that runs here has? */
+static bool has_stack(const struct attempt *attempt, const struct reader_thread *thread,
+		      const struct look_result *result)
+{
+	return !has_left(thread, result) && !(result->flags & SAMPLE_STARTING) &&
+	       !read_nothing(attempt, result);
+}
+
+/* Of those that the native thread runs by turns, the one that has a stack. */
+static bool look_at_turns(struct attempt *attempt, struct reader_process *process,
+			  struct reader_thread *thread, bool still, struct look_result *result)
+{
+	for (u32 i = 0; i < thread->turns.count && !has_stack(attempt, thread, result); i++) {
+		turns_switch(thread, thread->turns.at[i].thread);
+		if (!attempt_look_once(attempt, process, thread, still, result))
+			return false;
+	}
+	return true;
+}
+
 /* VMs use native threads again: what has no stack, or one that runs elsewhere, may have ended, and another
  * be in its place. Then that one is looked at. */
 static bool look_at_rider(struct attempt *attempt, struct reader_process *process,
 			  struct reader_thread *thread, bool still, struct look_result *result)
 {
-	if (!attempt_look_once(attempt, process, thread, still, result))
+	if (!attempt_look_once(attempt, process, thread, still, result) ||
+	    !look_at_turns(attempt, process, thread, still, result))
 		return false;
-	if (!has_left(thread, result) && !(result->flags & SAMPLE_STARTING) &&
-	    !read_nothing(attempt, result))
+	if (has_stack(attempt, thread, result))
 		return true;
 	return !process_rebind(process, thread, attempt->options, true) ||
 	       (thread->wanted && attempt_look_once(attempt, process, thread, still, result));
 }
 
+static bool is_empty(const struct look_result *result)
+{
+	return result->flags & SAMPLE_STARTING;
+}
+
+/* A VM may have no frame for an instant, in the middle of its work: where there were some the last time it is asked twice. */
+static bool look_at_stack(struct attempt *attempt, struct reader_process *process,
+			  struct reader_thread *thread, bool still, struct look_result *result)
+{
+	bool (*look)(struct attempt *, struct reader_process *, struct reader_thread *, bool,
+		     struct look_result *) = thread->second.attached ? both_look : look_at_rider;
+
+	return look(attempt, process, thread, still, result) &&
+	       (!is_empty(result) || !thread->had_frames || still ||
+		look(attempt, process, thread, still, result));
+}
+
 bool attempt_look_at(struct attempt *attempt, struct reader_process *process,
 		     struct reader_thread *thread, bool still, struct look_result *result)
 {
-	if (thread->second.attached) {
-		if (!both_look(attempt, process, thread, still, result))
-			return false;
-	} else if (!look_at_rider(attempt, process, thread, still, result)) {
+	if (!look_at_stack(attempt, process, thread, still, result))
 		return false;
-	}
-	bool is_empty = result->flags & SAMPLE_STARTING;
+	bool is_instant = still && thread->had_frames;
+	bool is_outside = is_empty(result) && process->has_run && !is_instant;
+	thread->had_frames = !is_empty(result);
 	/* whose it is now is not known; or nobody's: a host's thread between two calls of the VM */
-	if (has_left(thread, result) || (is_empty && process->has_run)) {
+	if (has_left(thread, result) || is_outside) {
 		struct frame native = { .id = MARK_NATIVE, .kind = FRAME_MARK };
 		*result = (struct look_result){ .complete = true, .ran = result->ran };
 		vec_clear(&attempt->look.stack);
 		return vec_push(&attempt->look.stack, native);
 	}
-	process->has_run |= result->complete && !is_empty;
+	process->has_run |= result->complete && !is_empty(result);
 	if (!still)
 		pause_history_add(&thread->history, result->flags & SAMPLE_MOVING);
 	return true;

@@ -60,6 +60,7 @@ static void second_clear(struct second_stack *second)
 static void thread_free(struct reader_thread *thread)
 {
 	second_clear(&thread->second);
+	turns_free(thread);
 	thread_probe_close(&thread->probe);
 	read_set_free(&thread->set);
 	look_memory_free(&thread->memory);
@@ -111,8 +112,8 @@ static struct reader_thread *find_thread(const struct refresh *refresh, u64 addr
 		if (thread->tid == tid && (tid || thread->thread == address))
 			return thread;
 	}
-	/* another VM can have brought it in this very refresh */
-	for (u32 i = count; process->attached.count > 1 && tid && i < process->threads.count; i++)
+	/* another VM or interpreter can have brought it in this very refresh */
+	for (u32 i = count; tid && i < process->threads.count; i++)
 		if (process->threads.at[i]->tid == tid)
 			return process->threads.at[i];
 	return NULL;
@@ -139,16 +140,42 @@ static bool is_wanted(const struct reader_thread *thread, const struct engine_op
 	return !options->thread_name || !strcmp(thread->name, options->thread_name);
 }
 
+/* Is `like` what it runs, or runs by turns? */
+static bool takes_turns(const struct reader_thread *thread, const struct reader_thread *like)
+{
+	return thread->attached && thread->attached == like->attached &&
+	       thread->attached->runtime->has_turns && thread->carrier == like->carrier;
+}
+
+/* The thread's name in the VM, if it is another thread now or the kernel calls it by another name. */
+static void update_name(struct reader_process *process, struct reader_thread *thread,
+			const struct reader_thread *like, bool other,
+			const struct engine_options *options)
+{
+	/* Ruby gives a thread's name to the kernel too, so that is how a new one is noticed */
+	bool renamed = memcmp(thread->comm, like->comm, sizeof thread->comm) != 0;
+
+	memcpy(thread->comm, like->comm, sizeof thread->comm);
+	if (!other && !renamed)
+		return;
+	thread->name_wait_ns = 0;
+	name_thread(process, thread);
+	process->ask_names_ns = 0;
+	thread->wanted = is_wanted(thread, options);
+}
+
 /* From now on `like` is what the thread runs. True when that is news. */
 static bool thread_bind(struct reader_process *process, struct reader_thread *thread,
 			const struct reader_thread *like, const struct engine_options *options)
 {
 	bool other = thread->thread != like->thread || thread->attached != like->attached ||
 		     thread->carrier != like->carrier;
-	/* Ruby gives a thread's name to the kernel too, so that is how a new one is noticed */
-	bool renamed = memcmp(thread->comm, like->comm, sizeof thread->comm) != 0;
+	bool is_turn = other && takes_turns(thread, like);
 
-	if (other) {
+	if (is_turn) {
+		turns_switch(thread, like->thread);
+	} else if (other) {
+		turns_free(thread);
 		if (thread->life)
 			account_rebind(process, thread);
 		read_set_free(&thread->set);
@@ -161,13 +188,7 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 		thread->life = ++process->lives;
 	}
 	thread->vm_state = like->vm_state;
-	memcpy(thread->comm, like->comm, sizeof thread->comm);
-	if (other || renamed) {
-		thread->name_wait_ns = 0;
-		name_thread(process, thread);
-		process->ask_names_ns = 0;
-		thread->wanted = is_wanted(thread, options);
-	}
+	update_name(process, thread, like, other && !is_turn, options);
 	return other;
 }
 
@@ -224,6 +245,17 @@ static bool add_thread(struct refresh *refresh, struct reader_thread *like)
 	if (thread && thread->present && thread->attached && like->attached &&
 	    thread->attached != like->attached) {
 		bind_second(&thread->second, thread->attached, like);
+		return true;
+	}
+	if (thread && takes_turns(thread, like)) {
+		refresh->hint += !thread->present;
+		turns_meet(thread, like->thread);
+		if (like->vm_state == VM_THREAD_RUNNING && like->thread != thread->thread)
+			turns_switch(thread, like->thread);
+		if (like->thread == thread->thread)
+			thread->vm_state = like->vm_state;
+		update_name(process, thread, like, false, refresh->options);
+		thread->present = true;
 		return true;
 	}
 	/* Two on one native thread: it moved while the list was read. The one that runs is there now. */
@@ -303,8 +335,10 @@ static bool refresh_all(struct refresh *refresh)
 	struct reader_process *process = refresh->process;
 	bool good = true;
 
-	for (u32 i = 0; i < process->threads.count; i++)
+	for (u32 i = 0; i < process->threads.count; i++) {
 		process->threads.at[i]->present = process->threads.at[i]->second.present = false;
+		turns_begin(process->threads.at[i]);
+	}
 	for (u32 i = 0; i < process->attached.count && good; i++)
 		good = refresh_runtime(refresh, process->attached.at[i]);
 	good = good && refresh_others(refresh);
@@ -313,6 +347,7 @@ static bool refresh_all(struct refresh *refresh)
 		struct reader_thread *thread = process->threads.at[i];
 		if (!thread->second.present && thread->second.attached)
 			second_clear(&thread->second);
+		turns_end(thread);
 		if (thread->present)
 			process->threads.at[kept++] = thread;
 		else

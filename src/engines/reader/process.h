@@ -10,6 +10,7 @@
 #include "engines/reader/look.h"
 #include "engines/reader/pause.h"
 #include "engines/reader/tasks.h"
+#include "engines/reader/turns.h"
 #include "mem/plan.h"
 #include "runtimes/attached.h"
 #include "target/target.h"
@@ -35,8 +36,11 @@ struct reader_thread {
 	u64 thread; /* its address in the VM; 0: a thread that no runtime knows */
 	const struct attached *attached; /* NULL when `thread` is 0 */
 	struct second_stack second;
-	u64 carrier; /* see struct vm_thread */
-	u32 life;    /* see struct sample_source */
+	reader_turns turns; /* what it may run instead */
+	bool had_frames;    /* at the last look */
+	bool bound_present; /* refresh: what it is bound to is still there */
+	u64 carrier;        /* see struct vm_thread */
+	u32 life;           /* see struct sample_source */
 	char name[64];
 	bool is_named;                 /* its VM has a name for it */
 	u64 ask_name_ns, name_wait_ns; /* else: not before, and how long then */

@@ -25,10 +25,14 @@
 #include "base/log.h"
 
 enum {
-	/* Asking whether a VM is there costs about 1 ms. */
+	/* Asking whether a VM is there costs 1 to 10 ms. */
 	IMAGE_COMES_MS = 60,
+	VM_STARTS_MS = 1000,
 	SOON_WAIT_MS = 3,
+	STARTING_WAIT_MS = 100,
 	ATTACH_WAIT_MOST_MS = 1000,
+	ATTACH_SHARE = 50, /* of the time: one part asking, this many not */
+	SOON_SHARE = 2,
 	SEEN_MAX = 200, /* a dozen are told */
 };
 
@@ -74,6 +78,25 @@ static struct reader_process *process_of(const struct run *run, u32 pid)
 	return NULL;
 }
 
+/* When to ask again. Soon after an exec the image is being mapped, and then the VM comes up; but a host may have mapped one
+ * that it never starts. */
+static void put_off_attach(struct reader_process *process, u64 now, u64 took)
+{
+	u64 begun = process->exec_ns > process->born_ns ? process->exec_ns : process->born_ns;
+	bool soon = now < process->exec_ns + IMAGE_COMES_MS * NS_PER_MS ||
+		    (process->starting && now < begun + VM_STARTS_MS * NS_PER_MS);
+	u64 most = (soon              ? SOON_WAIT_MS :
+		    process->starting ? STARTING_WAIT_MS :
+					ATTACH_WAIT_MOST_MS) *
+		   NS_PER_MS;
+	u64 wait = process->attach_wait_ns ? process->attach_wait_ns * 2 : NS_PER_MS;
+
+	process->attach_wait_ns = wait < most ? wait : most;
+	u64 least = took * (soon ? SOON_SHARE : ATTACH_SHARE);
+	process->attach_ns = now +
+			     (process->attach_wait_ns > least ? process->attach_wait_ns : least);
+}
+
 static void try_attach(struct run *run, struct reader_process *process)
 {
 	u64 now = clock_now_ns();
@@ -92,15 +115,11 @@ static void try_attach(struct run *run, struct reader_process *process)
 			return;
 		}
 	}
+	u64 began = clock_own_cpu_ns();
 	bool there = process_attach(process, &err);
 	log_debug(1, "%llu us: attach to %u: %s", (unsigned long long)(now / NS_PER_US),
 		  process->target->pid, there ? "attached" : err.text);
-	/* soon after an exec the image is being mapped, and then the VM comes up */
-	bool soon = process->starting || now < process->exec_ns + IMAGE_COMES_MS * NS_PER_MS;
-	u64 most = (soon ? SOON_WAIT_MS : ATTACH_WAIT_MOST_MS) * NS_PER_MS;
-	u64 wait = process->attach_wait_ns ? process->attach_wait_ns * 2 : NS_PER_MS;
-	process->attach_wait_ns = wait < most ? wait : most;
-	process->attach_ns = now + process->attach_wait_ns;
+	put_off_attach(process, now, clock_own_cpu_ns() - began);
 	if (!was_sampled && is_sampled(process))
 		join(run, process);
 	if (process->warning[0])

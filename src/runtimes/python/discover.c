@@ -32,6 +32,7 @@ enum {
 	SCAN_THREADS = 16, /* one of so many runs code */
 	SCAN_LOOKS = 8,    /* in one of so many looks at it */
 	SCAN_STEPS = 8,
+	SCAN_FRONT = 16, /* interpreters that were made later */
 };
 
 /* ---- the judge ----------------------------------------------------------------------------- */
@@ -276,6 +277,32 @@ static bool word_is_interpreter(const struct loaded *place, void *state_, u64 ad
 	return false;
 }
 
+/* The interpreter that others are made from has a variable of its own, and hangs at the end of the list. */
+static bool word_is_in_front(const struct loaded *place, void *state_, u64 addr, const u64 word[3])
+{
+	struct python_state *state = state_;
+	u64 first, interp = word[2];
+
+	if (!is_on_heap(place, interp) || !mem_peek(place->mem, state->interpreters, &first, 8) ||
+	    interp == first)
+		return false;
+	for (u32 i = 0; i < SCAN_FRONT && interp && interp != first; i++)
+		if (!mem_peek(place->mem, interp + state->at.interp_next, &interp, 8))
+			return false;
+	if (interp != first || close_interpreters(place->mem, state, addr) != CLOSURE_HOLDS)
+		return false;
+	state->interpreters = addr;
+	return true;
+}
+
+static bool scan_for_variable(const struct loaded *place, struct python_state *state)
+{
+	if (!loaded_scan(place, word_is_interpreter, state))
+		return false;
+	loaded_scan(place, word_is_in_front, state);
+	return true;
+}
+
 static bool find_variable(const struct loaded *place, struct python_state *state, struct err *err)
 {
 	u64 head;
@@ -284,7 +311,7 @@ static bool find_variable(const struct loaded *place, struct python_state *state
 		state->holder = head;
 	if (loaded_symbol(place, "interp_head", &head))
 		return accept(place, state, head, PYTHON_FROM_SYMBOL, err);
-	return loaded_scan(place, word_is_interpreter, state) ||
+	return scan_for_variable(place, state) ||
 	       err_set(err, ERR_NOT_READY, "%s: no interpreter with a thread found",
 		       image_name(place->image));
 }

@@ -214,8 +214,8 @@ static bool is_lock(const void *state_, u64 address)
 
 static u64 own_word(const struct mem *mem, const void *state, u64 thread)
 {
-	(void)mem, (void)state;
-	return thread;
+	(void)mem;
+	return python_major(state) < 3 ? 0 : thread; /* 2.7 keeps a list instead */
 }
 
 /* From 3.6 on the second only calls the first. */
@@ -227,6 +227,7 @@ const struct runtime python_runtime = {
 	.name = "python",
 	.lock = "GIL",
 	.waits = MARK_GIL,
+	.has_turns = true,
 	.state_size = sizeof(struct python_state),
 	.attach = python_attach,
 	.next_thread = next_thread,

@@ -259,6 +259,30 @@ PYTHON_WALKER bool python_thread_of(const struct mem *mem, const struct python_s
 	return python_address_ok(word);
 }
 
+/* Where no word of its own leads to it (to 2.7): of those of one native thread, the one that does something. */
+PYTHON_WALKER bool python_has_frames(const struct mem *mem, const struct python_state *state,
+				     u64 thread)
+{
+	u64 frame;
+
+	return mem_peek(mem, thread + state->at.thread_frame, &frame, 8) && frame;
+}
+
+/* Of several thread states of one native thread, one an interpreter, the one whose turn it is: where no thread's own word says
+ * so (to 3.11), the holder of the GIL. */
+PYTHON_WALKER u64 python_in_turn(const struct mem *mem, const struct python_state *state,
+				 u64 thread)
+{
+	u32 native = state->at.thread_native;
+	u64 holder, its = 0, own = 0;
+
+	if (!state->holder || !mem_peek(mem, state->holder, &holder, 8) || holder == thread ||
+	    !python_address_ok(holder) || !mem_peek(mem, holder + native, &its, 8) ||
+	    !mem_peek(mem, thread + native, &own, 8) || its != own)
+		return thread;
+	return holder;
+}
+
 PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_state *state,
 				     u64 thread, struct walk *walk)
 {

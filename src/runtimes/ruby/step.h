@@ -279,6 +279,20 @@ RUBY_WALKER bool ruby_thread_of(const struct mem *mem, const struct ruby_state *
 	       ruby_address_ok(*thread);
 }
 
+/* There is one of a native thread. */
+RUBY_WALKER bool ruby_has_frames(const struct mem *mem, const struct ruby_state *state, u64 thread)
+{
+	(void)mem, (void)state, (void)thread;
+	return true;
+}
+
+/* Its word says which. */
+RUBY_WALKER u64 ruby_in_turn(const struct mem *mem, const struct ruby_state *state, u64 thread)
+{
+	(void)mem, (void)state;
+	return thread;
+}
+
 RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state *state, u64 thread,
 				 struct walk *walk)
 {

@@ -38,6 +38,20 @@ static inline bool toy_thread_of(const struct mem *mem, const struct toy_state *
 	return true;
 }
 
+/* There is one of a native thread. */
+static inline bool toy_has_frames(const struct mem *mem, const struct toy_state *state, u64 thread)
+{
+	(void)mem, (void)state, (void)thread;
+	return true;
+}
+
+/* And that is it. */
+static inline u64 toy_in_turn(const struct mem *mem, const struct toy_state *state, u64 thread)
+{
+	(void)mem, (void)state;
+	return thread;
+}
+
 /* Its frames are a list: nobody knows where the outermost ones are. */
 static inline bool toy_skip(const struct toy_state *state, struct walk *walk, u32 keep)
 {
