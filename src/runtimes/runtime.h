@@ -5,7 +5,7 @@
  *   1. runtimes/<name>/layout.h    the fields needed, one X-list, and the state
  *   2. runtimes/<name>/versions.c  their offsets, a row a version
  *   3. runtimes/<name>/step.h      next_thread, begin and step, BPF-safe (walk.h); and what the kernel engine
- *                                  asks: thread_of, in_turn, has_frames, skip, mend and wants_lock, most of which may say no
+ *                                  asks: thread_of, in_turn, has_turns, skip, mend and wants_lock, most of which may say no
  *   4. runtimes/<name>/<name>.c    attach, name_frame, and the struct below
  *   5. one line in runtimes/list.h
  *   6. tests: tests/targets/<name>/ (programs that print their own stack), tapes,

@@ -107,6 +107,14 @@ def hosted(run):
             yield at_most(f"{engine}: thread {tid}: samples without its frames", 100 * seen["none"] / max(1, seen.total()), 12, " %")
             yield at_most(f"{engine}: thread {tid}: share of the first interpreter off by", 100 * abs(seen["first"] / samples - share),
                           2, " points", stats.share_bar(2, share, samples))
+    with start(run.interpreter, "hosted.py", inside) as target:
+        recording = run.sonde.record(target.pid, seconds=run.seconds(20, 2), mode="offcpu", weights=True)
+    napped = Counter()
+    for stack in recording.stacks:
+        napped.update({name: stack.count for name in ("nap_first", "nap_second")
+                       if name in {folded.bare(frame.label) for frame in stack.frames}})
+    yield at_most("off the CPU: share of the first interpreter's naps off by",
+                  100 * abs(napped["nap_first"] / max(1, napped.total()) - 0.5), 2, " points", 5)
 
 
 @row("leftover-ruby", "a mixed workload: frames of the VM without a place in < 0.1 % of the samples")

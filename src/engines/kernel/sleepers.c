@@ -76,6 +76,31 @@ static u64 thread_of(const struct watched *process, const struct machine *machin
 	return 0;
 }
 
+/* Of several that its native thread runs by turns, one that has frames; else `out` stays. */
+static void take_turn(const struct watched *process, const struct machine *machine,
+		      const struct kernel_sleeper *sleeper, struct vm_thread *out)
+{
+	const struct attached *attached = machine->attached;
+	const struct runtime *runtime = attached->runtime;
+	const struct mem *mem = &process->target->mem.mem;
+	struct walk walk = { 0 };
+	u64 where = 0;
+
+	if (!runtime->has_turns ||
+	    runtime->begin(mem, attached->state, out->thread, &walk) != STEP_EMPTY)
+		return;
+	for (u32 n = 0; n < THREADS_MOST; n++) {
+		struct vm_thread thread = { 0 };
+		if (runtime->next_thread(mem, attached->state, &where, &thread) != STEP_MORE)
+			return;
+		if (thread.native != sleeper->fsbase ||
+		    runtime->begin(mem, attached->state, thread.thread, &walk) != STEP_MORE)
+			continue;
+		*out = thread;
+		return;
+	}
+}
+
 /* The frames of one of its VMs. */
 static void put_managed(struct taking *taking, const struct watched *process, u32 number,
 			const struct kernel_sleeper *sleeper)
@@ -92,6 +117,8 @@ static void put_managed(struct taking *taking, const struct watched *process, u3
 						   0;
 	if (!vm->thread)
 		return;
+	take_turn(process, machine, sleeper, &thread);
+	vm->thread = thread.thread;
 	head->wants_lock |= (u32)(thread.state == VM_THREAD_WAITING) << number;
 	vm->kind = attached->kind;
 	enum step step = attached->runtime->begin(mem, attached->state, vm->thread, &walk);

@@ -408,17 +408,29 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 					  (const struct runtime##_state *)drive->machine->state,   \
 					  &seek->where, &thread) != STEP_MORE)                     \
 			return 1;                                                                  \
-		if (thread.native != seek->pointer)                                                \
-			return 0;                                                                  \
-		if (runtime##_has_frames(&mem,                                                     \
-					 (const struct runtime##_state *)drive->machine->state,    \
-					 thread.thread)) {                                         \
+		if (thread.native == seek->pointer)                                                \
 			seek->found = thread.thread;                                               \
+		return seek->found != 0;                                                           \
+	}                                                                                          \
+                                                                                                   \
+	/* Of those that the native thread runs by turns, one that has frames. */                  \
+	static long runtime##_turn_one(u64 index, struct drive *drive)                             \
+	{                                                                                          \
+		const struct runtime##_state *state =                                              \
+			(const struct runtime##_state *)drive->machine->state;                     \
+		struct seek *seek = &drive->room->seek;                                            \
+		struct mem mem = { &drive->room->kept };                                           \
+		struct vm_thread thread = { 0 };                                                   \
+                                                                                                   \
+		(void)index;                                                                       \
+		if (runtime##_next_thread(&mem, state, &seek->where, &thread) != STEP_MORE)        \
 			return 1;                                                                  \
-		}                                                                                  \
-		if (!seek->found)                                                                  \
-			seek->found = thread.thread;                                               \
-		return 0;                                                                          \
+		if (thread.native != seek->pointer ||                                              \
+		    runtime##_begin_apart(drive->room, state, thread.thread) != STEP_MORE)         \
+			return 0;                                                                  \
+		drive->vm->thread = thread.thread;                                                 \
+		drive->vm->end = STEP_MORE;                                                        \
+		return 1;                                                                          \
 	}                                                                                          \
                                                                                                    \
 	/* New ones are in front. */                                                               \
@@ -450,6 +462,11 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		mem_begin(&mem);                                                                   \
 		drive->room->managed_most = KERNEL_MANAGED_MAX;                                    \
 		vm->end = runtime##_begin_apart(drive->room, state, thread);                       \
+		if (vm->end == STEP_EMPTY && runtime##_has_turns(&mem, state)) {                   \
+			drive->room->seek.where = 0;                                               \
+			drive->room->seek.pointer = bpf_get_current_task_btf()->thread.fsbase;     \
+			bpf_loop(SEEK_MAX, runtime##_turn_one, drive, 0);                          \
+		}                                                                                  \
 		mem_begin_notes(&mem, drive->owner, drive->room->managed.epoch);                   \
 		if (vm->end == STEP_MORE)                                                          \
 			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \

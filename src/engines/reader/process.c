@@ -78,9 +78,9 @@ static void threads_clear(struct reader_process *process)
 struct refresh {
 	struct reader_process *process;
 	const struct engine_options *options;
-	target_threads all; /* by inner tid */
-	bool *taken;        /* parallel: a VM thread runs on it */
-	u32 known;          /* threads there before */
+	target_threads all;           /* by inner tid */
+	struct reader_thread **found; /* parallel: what a VM thread runs on; NULL: none */
+	u32 known;                    /* threads there before */
 	u32 hint;
 };
 
@@ -101,7 +101,7 @@ static const struct target_thread *find_inner(const target_threads *all, u32 inn
 
 /* By its native thread; one that is on none by its address. Lists keep their order from one refresh to
  * the next: start where the last one was found. */
-static struct reader_thread *find_thread(const struct refresh *refresh, u64 address, u32 tid)
+static struct reader_thread *find_known(const struct refresh *refresh, u64 address, u32 tid)
 {
 	const struct reader_process *process = refresh->process;
 	u32 count = refresh->known;
@@ -112,10 +112,6 @@ static struct reader_thread *find_thread(const struct refresh *refresh, u64 addr
 		if (thread->tid == tid && (tid || thread->thread == address))
 			return thread;
 	}
-	/* another VM or interpreter can have brought it in this very refresh */
-	for (u32 i = count; tid && i < process->threads.count; i++)
-		if (process->threads.at[i]->tid == tid)
-			return process->threads.at[i];
 	return NULL;
 }
 
@@ -237,25 +233,38 @@ static void bind_second(struct second_stack *second, const struct attached *firs
 	second->present = true;
 }
 
-static bool add_thread(struct refresh *refresh, struct reader_thread *like)
+static void meet_turn(struct refresh *refresh, struct reader_thread *thread,
+		      const struct reader_thread *like)
+{
+	refresh->hint += !thread->present;
+	thread->present = true;
+	turns_meet(thread, like->thread);
+	if (like->vm_state == VM_THREAD_RUNNING && like->thread != thread->thread)
+		turns_switch(thread, like->thread);
+	if (like->thread == thread->thread)
+		thread->vm_state = like->vm_state;
+	update_name(refresh->process, thread, like, false, refresh->options);
+}
+
+/* `found` is of its native thread, NULL when it is on none: another VM or interpreter may have brought it in this very
+ * refresh. */
+static bool add_thread(struct refresh *refresh, struct reader_thread *like,
+		       struct reader_thread **found)
 {
 	struct reader_process *process = refresh->process;
-	struct reader_thread *thread = find_thread(refresh, like->thread, like->tid);
+	struct reader_thread *thread = found && *found ?
+					       *found :
+					       find_known(refresh, like->thread, like->tid);
 
 	if (thread && thread->present && thread->attached && like->attached &&
 	    thread->attached != like->attached) {
 		bind_second(&thread->second, thread->attached, like);
 		return true;
 	}
+	if (found && thread)
+		*found = thread;
 	if (thread && takes_turns(thread, like)) {
-		refresh->hint += !thread->present;
-		turns_meet(thread, like->thread);
-		if (like->vm_state == VM_THREAD_RUNNING && like->thread != thread->thread)
-			turns_switch(thread, like->thread);
-		if (like->thread == thread->thread)
-			thread->vm_state = like->vm_state;
-		update_name(process, thread, like, false, refresh->options);
-		thread->present = true;
+		meet_turn(refresh, thread, like);
 		return true;
 	}
 	/* Two on one native thread: it moved while the list was read. The one that runs is there now. */
@@ -267,6 +276,8 @@ static bool add_thread(struct refresh *refresh, struct reader_thread *like)
 		thread = new_thread(refresh, like->tid, like->inner_tid);
 	if (!thread)
 		return false;
+	if (found)
+		*found = thread;
 	thread_bind(process, thread, like, refresh->options);
 	thread->present = true;
 	return true;
@@ -301,11 +312,12 @@ static bool refresh_runtime(struct refresh *refresh, const struct attached *atta
 					      .vm_state = vm.state,
 					      .carrier = vm.carrier,
 					      .attached = attached };
+		struct reader_thread **found = NULL;
 		if (native) {
-			refresh->taken[native - refresh->all.at] = true;
+			found = &refresh->found[native - refresh->all.at];
 			memcpy(like.comm, native->comm, sizeof like.comm);
 		}
-		if (!add_thread(refresh, &like))
+		if (!add_thread(refresh, &like, found))
 			return false;
 	}
 	return true;
@@ -317,7 +329,7 @@ static bool refresh_others(struct refresh *refresh)
 		const struct target_thread *native = &refresh->all.at[i];
 		struct reader_thread like = { .tid = native->tid, .inner_tid = native->inner_tid };
 		memcpy(like.comm, native->comm, sizeof like.comm);
-		if (!refresh->taken[i] && !add_thread(refresh, &like))
+		if (!refresh->found[i] && !add_thread(refresh, &like, &refresh->found[i]))
 			return false;
 	}
 	return true;
@@ -367,15 +379,15 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 
 	bool good = target_read_threads(process->target, &refresh.all, err);
 	if (good) {
-		refresh.taken = calloc(refresh.all.count + 1, sizeof *refresh.taken);
+		refresh.found = calloc(refresh.all.count + 1, sizeof(struct reader_thread *));
 		if (refresh.all.count)
 			qsort(refresh.all.at, refresh.all.count, sizeof *refresh.all.at,
 			      by_inner_tid);
-		if (!refresh.taken || !refresh_all(&refresh))
+		if (!refresh.found || !refresh_all(&refresh))
 			good = err_no_memory(err);
 	}
 	vec_free(&refresh.all);
-	free(refresh.taken);
+	free(refresh.found);
 	process->threads_changed = false;
 	process->refreshed = true;
 	process->refresh_ns = clock_now_ns() + (clock_own_cpu_ns() - began) * REFRESH_SHARE;

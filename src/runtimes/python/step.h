@@ -259,13 +259,13 @@ PYTHON_WALKER bool python_thread_of(const struct mem *mem, const struct python_s
 	return python_address_ok(word);
 }
 
-/* Where no word of its own leads to it (to 2.7): of those of one native thread, the one that does something. */
-PYTHON_WALKER bool python_has_frames(const struct mem *mem, const struct python_state *state,
-				     u64 thread)
+/* May a native thread have several thread states: is there more than one interpreter? */
+PYTHON_WALKER bool python_has_turns(const struct mem *mem, const struct python_state *state)
 {
-	u64 frame;
+	u64 interp, next;
 
-	return mem_peek(mem, thread + state->at.thread_frame, &frame, 8) && frame;
+	return mem_peek(mem, state->interpreters, &interp, 8) && python_address_ok(interp) &&
+	       mem_peek(mem, interp + state->at.interp_next, &next, 8) && next;
 }
 
 /* Of several thread states of one native thread, one an interpreter, the one whose turn it is: where no thread's own word says

@@ -279,14 +279,13 @@ RUBY_WALKER bool ruby_thread_of(const struct mem *mem, const struct ruby_state *
 	       ruby_address_ok(*thread);
 }
 
-/* There is one of a native thread. */
-RUBY_WALKER bool ruby_has_frames(const struct mem *mem, const struct ruby_state *state, u64 thread)
+/* Its word says which thread runs. */
+RUBY_WALKER bool ruby_has_turns(const struct mem *mem, const struct ruby_state *state)
 {
-	(void)mem, (void)state, (void)thread;
-	return true;
+	(void)mem, (void)state;
+	return false;
 }
 
-/* Its word says which. */
 RUBY_WALKER u64 ruby_in_turn(const struct mem *mem, const struct ruby_state *state, u64 thread)
 {
 	(void)mem, (void)state;

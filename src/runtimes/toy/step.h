@@ -39,13 +39,12 @@ static inline bool toy_thread_of(const struct mem *mem, const struct toy_state *
 }
 
 /* There is one of a native thread. */
-static inline bool toy_has_frames(const struct mem *mem, const struct toy_state *state, u64 thread)
+static inline bool toy_has_turns(const struct mem *mem, const struct toy_state *state)
 {
-	(void)mem, (void)state, (void)thread;
-	return true;
+	(void)mem, (void)state;
+	return false;
 }
 
-/* And that is it. */
 static inline u64 toy_in_turn(const struct mem *mem, const struct toy_state *state, u64 thread)
 {
 	(void)mem, (void)state;

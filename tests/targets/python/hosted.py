@@ -9,14 +9,18 @@ import sys
 import truth
 
 TEXT = """
+import time
+
+def nap_%(name)s():
+    time.sleep(0.002)
+
 def spin_%(name)s():
     i = %(turns)d
     while i: i -= 1
 
 def work():
     spin_%(name)s()
-    i = 1000
-    while i: i -= 1
+    nap_%(name)s()
 """
 
 with_gil, without_gil = ctypes.PyDLL(sys.argv[1]), ctypes.CDLL(sys.argv[1])
