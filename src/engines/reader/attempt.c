@@ -191,7 +191,7 @@ static void emit_since(struct attempt *attempt, const struct reader_process *pro
 	} else if (attempt->options->mode == MODE_WALL) {
 		attempt->sample->weight = attempt->now_ns - since;
 	} else {
-		attempt->sample->weight = attempt->period_ns;
+		attempt->sample->weight = (1 + attempt->missed) * attempt->period_ns;
 	}
 	*sampled_ns = attempt->now_ns;
 	count_sample(attempt->quality, attempt->sample->flags, result->complete);

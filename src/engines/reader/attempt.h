@@ -4,8 +4,8 @@
  *	wall   every thread; one that has not run since its last sample repeats it;
  *	       and with --async=all the tasks that wait, in turn
  *	cpu    threads that are running now; CPU time is shared later (account.h)
- *	lock   the thread that holds the VM's lock
- *	exception   every thread that raises or handles one
+ *	lock   the thread that holds the VM's lock, for a period and for each deadline that was missed before
+ *	exception   every thread that raises or handles one, for as long
  *
  * Looking at a thread's memory is one system call, asking the kernel for its state another.
  * A thread whose words change between the copies of one read is running: that needs no asking.
@@ -25,6 +25,7 @@ struct attempt {
 	struct rng rng;
 	struct quality *quality;
 	u64 period_ns;
+	u64 missed;          /* deadlines before this one, for which it stands, too */
 	bool exits_are_told; /* by the tracker: who has not been told to have ended is there */
 	u64 woke_ns;         /* since when the caller has been on its CPU; 0: not known */
 	u64 now_ns;          /* when the attempt began */

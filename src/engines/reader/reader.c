@@ -391,8 +391,8 @@ static void take_deadline(struct run *run)
 	/* a CPU that is waited for comes when somebody gives one up, and that may be the program */
 	if (now > run->schedule.deadline_ns + DELAYED_NS)
 		run->quality.delayed += sampled;
-	u64 lost = schedule_take(&run->schedule, now);
-	run->quality.lost.late += lost * sampled;
+	run->attempt.missed = schedule_take(&run->schedule, now);
+	run->quality.lost.late += run->attempt.missed * sampled;
 	for (u32 i = 0; i < run->processes.count;)
 		i += attempt_one(run, run->processes.at[i]);
 }
