@@ -126,6 +126,13 @@ static void json_row(struct json *json, const struct diff *diff, u32 row)
 	json_string(json, "path", names, function->path);
 	json_number(json, "line", diff->options.lines ? location->line : function->first_line);
 	json_string(json, "language", names, function->language);
+	u32 site = diff->options.lines ? diff_site(diff, row) : 0;
+	if (site) {
+		const struct name_location *called_at = &names->locations.at[site];
+		json_string(json, "called_at_path", names,
+			    names->functions.at[called_at->function].path);
+		json_number(json, "called_at_line", called_at->line);
+	}
 	json_number(json, "before_samples", diff->row[row].before_samples);
 	json_number(json, "after_samples", diff->row[row].after_samples);
 	json_value(json, "self", &diff->row[row].self);

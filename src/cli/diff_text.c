@@ -63,10 +63,13 @@ void diff_print_label(const struct diff_print *print, u32 row, struct str *label
 	const struct names *names = &print->diff->names;
 
 	str_clear(label);
-	if (print->diff->options.lines)
-		label_location(label, names, row, 0);
-	else
+	if (!print->diff->options.lines) {
 		label_function(label, names, names->locations.at[row].function, 0);
+		return;
+	}
+	label_location(label, names, row, 0);
+	if (diff_site(print->diff, row))
+		label_site(label, names, diff_site(print->diff, row), 0);
 }
 
 /* ---- head --------------------------------------------------------------------------------- */

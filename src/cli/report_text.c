@@ -26,12 +26,8 @@ static void add_key_label(const struct report *report, u32 number, struct str *l
 		return;
 	}
 	label_location(label, names, key->item, 0);
-	if (!key->site)
-		return;
-	const struct name_location *site = &names->locations.at[key->site];
-	str_add_text(label, " at ");
-	label_string(label, names, names->functions.at[site->function].path, 0);
-	str_addf(label, ":%u", site->line);
+	if (key->site)
+		label_site(label, names, key->site, 0);
 }
 
 /* Three digits that say something: "43.1 ms", "1.32 s", "2 min 5 s". */

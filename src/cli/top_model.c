@@ -166,14 +166,17 @@ u32 top_model_label(const struct top_model *model, enum top_view view, u32 key, 
 			str_add_text(out, "(not code: [moving], garbage collection and the like)");
 		return out->length;
 	}
-	u32 function = view == TOP_LINES ? names->locations.at[key].function : key;
+	const struct line *line = view == TOP_LINES ? &model->sums.lines.at.at[key] : NULL;
+	u32 function = top_sums_function(&model->sums, view, key);
 	label_string(out, names, names->functions.at[function].name, 0);
 	u32 name = out->length;
 	str_clear(out);
-	if (view == TOP_LINES)
-		label_location(out, names, key, 0);
+	if (line)
+		label_location(out, names, line->location, 0);
 	else
-		label_function(out, names, key, 0);
+		label_function(out, names, function, 0);
+	if (line && line->site)
+		label_site(out, names, line->site, 0);
 	return name && name < out->length ? name : out->length;
 }
 
@@ -200,15 +203,14 @@ static const struct name_string *name_of(const struct top_model *model, u32 key)
 {
 	const struct profile *profile = &model->gather.profile;
 	const struct names *names = &profile->names;
-	u32 name = model->view == TOP_THREADS ?
-			   profile->threads.at[key].name :
-		   model->view == TOP_PROCESSES ?
-			   profile->processes.at[key].name :
-		   model->view == TOP_LANGUAGES ?
-			   model->sums.languages.at[key] :
-		   model->view == TOP_LINES ?
-			   names->functions.at[names->locations.at[key].function].name :
-			   names->functions.at[key].name;
+	u32 name =
+		model->view == TOP_THREADS ?
+			profile->threads.at[key].name :
+		model->view == TOP_PROCESSES ?
+			profile->processes.at[key].name :
+		model->view == TOP_LANGUAGES ?
+			model->sums.languages.at[key] :
+			names->functions.at[top_sums_function(&model->sums, model->view, key)].name;
 
 	return &names->strings.at[name];
 }
@@ -262,8 +264,8 @@ static void add_busy(void *arg, const struct top_growth *grown)
 	struct top_model *model = arg;
 	const struct profile *profile = &model->gather.profile;
 	const struct profile_entry *entry = &profile->entries.at[grown->entry];
-	u32 leaf = profile->names.stacks.at[entry->stack].location;
-	struct top_busy busy = { entry->thread, top_sums_key(&model->sums, TOP_FUNCTIONS, leaf),
+	struct top_busy busy = { entry->thread,
+				 top_sums_key(&model->sums, TOP_FUNCTIONS, entry->stack),
 				 top_model_by_samples(model) ? grown->count : grown->weight };
 
 	model->sums.bad |= !vec_push(&model->busiest, busy);

@@ -17,38 +17,11 @@ void top_sums_free(struct top_sums *sums)
 		vec_free(&sums->keys[i]);
 	for (u32 i = 0; i < TOP_WINDOW_S; i++)
 		vec_free(&sums->ring[i].grown);
-	vec_free(&sums->lines);
+	lines_free(&sums->lines);
 	vec_free(&sums->languages);
-	table_free(&sums->line_table);
 }
 
 /* ---- keys --------------------------------------------------------------------------------- */
-
-static bool same_line(const void *owner, u32 item, const void *key)
-{
-	const struct name_location *a = &((const struct names *)owner)->locations.at[item];
-	const struct name_location *b = key;
-
-	return a->function == b->function && a->line == b->line;
-}
-
-/* Addresses of one line are one row. */
-static bool learn_lines(struct top_sums *sums)
-{
-	const struct names *names = &sums->profile->names;
-
-	for (u32 i = sums->lines.count; i < names->locations.count; i++) {
-		const struct name_location *location = &names->locations.at[i];
-		u32 line[2] = { location->function, location->line };
-		u64 hash = table_hash(line, sizeof line);
-		u32 first = table_find(&sums->line_table, hash, same_line, names, location);
-		if (first == TABLE_NONE && !table_add(&sums->line_table, hash, i))
-			return false;
-		if (!vec_push(&sums->lines, first == TABLE_NONE ? i : first))
-			return false;
-	}
-	return true;
-}
 
 /* A handful, so that looking through them is quick. */
 static u32 language_key(const struct top_sums *sums, u32 language)
@@ -84,21 +57,29 @@ static bool learn_keys(struct top_sums *sums)
 		    !vec_push(&sums->languages, language))
 			return false;
 	}
-	return learn_lines(sums) && grow_keys(sums, TOP_FUNCTIONS, names->functions.count) &&
-	       grow_keys(sums, TOP_LINES, names->locations.count) &&
+	return lines_learn(&sums->lines, names) &&
+	       grow_keys(sums, TOP_FUNCTIONS, names->functions.count) &&
+	       grow_keys(sums, TOP_LINES, sums->lines.at.count) &&
 	       grow_keys(sums, TOP_THREADS, profile->threads.count) &&
 	       grow_keys(sums, TOP_PROCESSES, profile->processes.count) &&
 	       grow_keys(sums, TOP_LANGUAGES, sums->languages.count);
 }
 
-u32 top_sums_key(const struct top_sums *sums, enum top_view view, u32 location)
+u32 top_sums_key(const struct top_sums *sums, enum top_view view, u32 stack)
 {
 	const struct names *names = &sums->profile->names;
-	u32 function = names->locations.at[location].function;
+	u32 function = names->locations.at[names->stacks.at[stack].location].function;
 
-	return view == TOP_LINES     ? sums->lines.at[location] :
+	return view == TOP_LINES     ? sums->lines.of_stack.at[stack] :
 	       view == TOP_LANGUAGES ? language_key(sums, names->functions.at[function].language) :
 				       function;
+}
+
+u32 top_sums_function(const struct top_sums *sums, enum top_view view, u32 key)
+{
+	return view == TOP_LINES ?
+		       sums->profile->names.locations.at[sums->lines.at.at[key].location].function :
+		       key;
 }
 
 /* ---- amounts ------------------------------------------------------------------------------ */
@@ -127,10 +108,10 @@ static void change_both(struct top_amount *amount, const struct change *change)
 	change_total(amount, change);
 }
 
-static void change_frame(struct top_sums *sums, enum top_view view, u32 location, bool leaf,
+static void change_frame(struct top_sums *sums, enum top_view view, u32 stack, bool leaf,
 			 const struct change *change)
 {
-	struct top_key *key = &sums->keys[view].at[top_sums_key(sums, view, location)];
+	struct top_key *key = &sums->keys[view].at[top_sums_key(sums, view, stack)];
 
 	if (leaf)
 		change_self(&key->had[change->span], change);
@@ -150,11 +131,10 @@ static void apply(struct top_sums *sums, u32 number, struct change change)
 	change_both(&sums->keys[TOP_THREADS].at[entry->thread].had[change.span], &change);
 	change_both(&sums->keys[TOP_PROCESSES].at[process].had[change.span], &change);
 	for (u32 at = entry->stack; at; at = profile->names.stacks.at[at].outer) {
-		u32 location = profile->names.stacks.at[at].location;
 		bool leaf = at == entry->stack;
-		change_frame(sums, TOP_FUNCTIONS, location, leaf, &change);
-		change_frame(sums, TOP_LINES, location, leaf, &change);
-		change_frame(sums, TOP_LANGUAGES, location, leaf, &change);
+		change_frame(sums, TOP_FUNCTIONS, at, leaf, &change);
+		change_frame(sums, TOP_LINES, at, leaf, &change);
+		change_frame(sums, TOP_LANGUAGES, at, leaf, &change);
 	}
 }
 
@@ -169,8 +149,7 @@ static bool is_in_scope(const struct top_sums *sums, u32 number)
 		return entry->thread == sums->scope.key;
 	if (sums->scope.of == TOP_PROCESSES)
 		return profile->threads.at[entry->thread].process == sums->scope.key;
-	u32 leaf = profile->names.stacks.at[entry->stack].location;
-	return top_sums_key(sums, sums->scope.of, leaf) == sums->scope.key;
+	return top_sums_key(sums, sums->scope.of, entry->stack) == sums->scope.key;
 }
 
 /* ---- the window --------------------------------------------------------------------------- */

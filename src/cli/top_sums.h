@@ -5,6 +5,7 @@
  * their second leaves the window: what a picture costs depends on the samples of a second, not on
  * how long sonde runs.  Recursion counts once, so that nothing is above the whole. */
 #pragma once
+#include "profile/lines.h"
 #include "profile/profile.h"
 
 enum { TOP_WINDOW_S = 10 };
@@ -48,9 +49,8 @@ struct top_sums {
 	struct top_amount whole[TOP_SPANS]; /* of the scope */
 	struct top_amount everything;       /* since the start, whatever the scope */
 	struct top_scope scope;
-	VEC(u32) lines;     /* key of each location: the first of the same line */
+	struct lines lines; /* each a key */
 	VEC(u32) languages; /* string of each key */
-	struct table line_table;
 	struct top_bucket ring[TOP_WINDOW_S];
 	u32 first, used; /* of the ring */
 	u32 walks;
@@ -73,5 +73,7 @@ typedef void top_growth_fn(void *arg, const struct top_growth *grown);
 void top_sums_each(const struct top_sums *sums, enum top_span span, top_growth_fn *each, void *arg);
 /* The ledger at the beginning of a span; all zero for the start. */
 struct quality top_sums_before(const struct top_sums *sums, enum top_span span);
-/* The row that a frame belongs to: in views of frames only. */
-u32 top_sums_key(const struct top_sums *sums, enum top_view view, u32 location);
+/* The row that a stack's innermost frame belongs to: in views of frames only. */
+u32 top_sums_key(const struct top_sums *sums, enum top_view view, u32 stack);
+/* Of a row of the views of functions and of lines. */
+u32 top_sums_function(const struct top_sums *sums, enum top_view view, u32 key);

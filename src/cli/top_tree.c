@@ -52,7 +52,7 @@ static void add_stack(void *arg, const struct top_growth *grown)
 	vec_clear(&growing->path);
 	for (u32 at = profile->entries.at[grown->entry].stack; at;
 	     at = names->stacks.at[at].outer) {
-		u32 key = top_sums_key(growing->sums, growing->view, names->stacks.at[at].location);
+		u32 key = top_sums_key(growing->sums, growing->view, at);
 		if (key == growing->key)
 			here = growing->path.count;
 		growing->bad |= !vec_push(&growing->path, key);

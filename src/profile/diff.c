@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "profile/diff_noise.h"
+#include "profile/lines.h"
 #include "profile/preorder.h"
 
 /* Two in a hundred pairs of recordings of the same program may show a change that is none. */
@@ -99,6 +100,35 @@ static u32 common_function(struct diff *diff, const struct names *from, u32 numb
 	return number ? names_function(&diff->names, &common) : 0;
 }
 
+/* Without a line it is another location for each line that calls it. */
+static u32 common_line(struct diff *diff, const struct part *part, const struct line *line)
+{
+	struct name_location location = diff->names.locations.at[part->location_of[line->location]];
+
+	if (!line->site)
+		return part->location_of[line->location];
+	location.address = part->location_of[line->site];
+	return names_location(&diff->names, &location);
+}
+
+static bool map_stacks(struct diff *diff, struct part *part)
+{
+	const struct names *from = &part->profile->names;
+	struct lines lines = { 0 };
+	bool good = !diff->options.lines || lines_learn(&lines, from);
+
+	for (u32 i = 1; good && i < from->stacks.count; i++) {
+		const struct name_stack *stack = &from->stacks.at[i];
+		u32 location = diff->options.lines ?
+				       common_line(diff, part, &lines.at.at[lines.of_stack.at[i]]) :
+				       part->location_of[stack->location];
+		part->stack_of[i] = names_stack(&diff->names, part->stack_of[stack->outer],
+						location);
+	}
+	lines_free(&lines);
+	return good;
+}
+
 static bool map_names(struct diff *diff, struct part *part)
 {
 	const struct names *from = &part->profile->names;
@@ -117,12 +147,7 @@ static bool map_names(struct diff *diff, struct part *part)
 		};
 		part->location_of[i] = names_location(&diff->names, &location);
 	}
-	for (u32 i = 1; i < from->stacks.count; i++) {
-		const struct name_stack *stack = &from->stacks.at[i];
-		part->stack_of[i] = names_stack(&diff->names, part->stack_of[stack->outer],
-						part->location_of[stack->location]);
-	}
-	return !diff->names.bad;
+	return map_stacks(diff, part) && !diff->names.bad;
 }
 
 /* For people: the line where a function begins now, or began; its file; its language. No number is looked

@@ -9,6 +9,8 @@
  *	row       by location of `names`: a function (its line is 0), or a line
  *	node      by stack of `names`; [0] is all
  *
+ * By lines, a frame without one is another for each line that calls it (lines.h, diff_site).
+ *
  * The same function is one of equal language, name and path: a line that moved and an address in a name
  * ("#<Class:0x00007f...>") do not make it another. */
 #pragma once
@@ -69,6 +71,11 @@ struct diff {
 bool diff_make(struct diff *diff, const struct profile *before, const struct profile *after,
 	       const struct diff_options *options);
 void diff_free(struct diff *diff);
+/* By lines: the location that a row without a line is called from; 0: none. */
+static inline u32 diff_site(const struct diff *diff, u32 row)
+{
+	return (u32)diff->names.locations.at[row].address;
+}
 /* The usual noise: the square of the least change that would not be noise, of something with the share s, is
  * linear * s (1 - s) + square * (s (1 - s))^2. */
 struct diff_usual {

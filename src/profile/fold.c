@@ -6,62 +6,21 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/lines.h"
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-struct keying {
-	const struct names *names;
-	struct fold *fold;
-	struct table table;
-	u32 *site_of; /* by stack: the location of its innermost frame with a line, or 0 */
-};
-
-/* Two frames are one when they have the function, the line and the place of the call in common. */
-struct line_key {
-	u32 function, line, site;
-};
-
-static bool same_line(const void *owner, u32 item, const void *key)
-{
-	const struct keying *keying = owner;
-	const struct fold_key *known = &keying->fold->keys.at[item];
-	const struct name_location *location = &keying->names->locations.at[known->item];
-	const struct line_key *wanted = key;
-
-	return location->function == wanted->function && location->line == wanted->line &&
-	       known->site == wanted->site;
-}
-
-static bool line_key_of(struct keying *keying, u32 location, u32 site, u32 *out)
-{
-	const struct name_location *at = &keying->names->locations.at[location];
-	struct line_key key = { at->function, at->line, at->line ? 0 : site };
-	u64 hash = table_hash(&key, sizeof key);
-
-	*out = table_find(&keying->table, hash, same_line, keying, &key);
-	if (*out != TABLE_NONE)
-		return true;
-	*out = keying->fold->keys.count;
-	return vec_push(&keying->fold->keys, (struct fold_key){ location, key.site }) &&
-	       table_add(&keying->table, hash, *out);
-}
-
-/* By lines: outer stacks have smaller numbers, so their sites are known. */
 static bool lines_of(struct fold *fold, const struct names *names, u32 *key_of)
 {
-	struct keying keying = { names, fold, { 0 }, calloc(names->stacks.count, sizeof(u32)) };
-	bool good = keying.site_of != NULL;
+	struct lines lines = { 0 };
+	bool good = lines_learn(&lines, names) && vec_grow(&fold->keys, lines.at.count);
 
-	for (u32 i = 1; good && i < names->stacks.count; i++) {
-		const struct name_stack *stack = &names->stacks.at[i];
-		u32 site = keying.site_of[stack->outer];
-		good = line_key_of(&keying, stack->location, site, &key_of[i]);
-		bool has_line = names->locations.at[stack->location].line != 0;
-		if (good)
-			keying.site_of[i] = has_line ? fold->keys.at[key_of[i]].item : site;
-	}
-	table_free(&keying.table);
-	free(keying.site_of);
+	for (u32 i = 0; good && i < lines.at.count; i++)
+		vec_push(&fold->keys,
+			 (struct fold_key){ lines.at.at[i].location, lines.at.at[i].site });
+	for (u32 i = 1; good && i < names->stacks.count; i++)
+		key_of[i] = lines.of_stack.at[i];
+	lines_free(&lines);
 	return good;
 }
 

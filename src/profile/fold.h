@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fold.h - a profile's stacks as a tree of functions or of lines, with what they weigh.
  *
- * Frames with the same key are one: every line of a function, or every address of a line.  By lines,
- * a frame that has none of its own - a C function, garbage collection - is told apart by the line that it was
- * called from: somebody who asks for lines wants to know where in their code the time goes.
+ * Frames with the same key are one: every line of a function, or every address of a line (lines.h).
  * Weights are those of the profile: nanoseconds, or samples where it has no other (fold_unit). */
 #pragma once
 #include "profile/preorder.h"

@@ -41,6 +41,15 @@ void label_location(struct str *out, const struct names *names, u32 location, ch
 	add_label(out, names, at->function, at->line, separator);
 }
 
+void label_site(struct str *out, const struct names *names, u32 location, char separator)
+{
+	const struct name_location *at = &names->locations.at[location];
+
+	str_add_text(out, " at ");
+	label_string(out, names, names->functions.at[at->function].path, separator);
+	str_addf(out, ":%u", at->line);
+}
+
 void label_function(struct str *out, const struct names *names, u32 function, char separator)
 {
 	add_label(out, names, function, names->functions.at[function].first_line, separator);

@@ -15,6 +15,8 @@
 #include "sample/names.h"
 
 void label_location(struct str *out, const struct names *names, u32 location, char separator);
+/* For what has no line of its own: " at app.rb:12", the place of the call. */
+void label_site(struct str *out, const struct names *names, u32 location, char separator);
 /* As code is found in an editor: with the line where it begins. */
 void label_function(struct str *out, const struct names *names, u32 function, char separator);
 void label_string(struct str *out, const struct names *names, u32 string, char separator);

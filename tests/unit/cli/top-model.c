@@ -43,6 +43,10 @@ static void functions_have_self_and_total_and_recursion_counts_once(void **state
 	assert_int_equal(model->rows.count, 3);
 	assert_row(model, 1, "fib (/f.rb:2) 6 6");
 	assert_row(model, 2, "fib (/f.rb:1) 0 6");
+	hand_feed(&fed, 1, "main;fib (/f.rb:1);puts 3\nmain;fib (/f.rb:2);puts 4\n");
+	assert_row(model, 1, "fib (/f.rb:2) 6 10");
+	assert_row(model, 3, "puts at /f.rb:2 4 4");
+	assert_row(model, 4, "puts at /f.rb:1 3 3");
 	hand_fed_free(&fed);
 }
 

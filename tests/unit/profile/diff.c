@@ -352,6 +352,34 @@ static void functions_are_matched_by_what_they_are_called(void **state)
 	profile_free(&b);
 }
 
+/* By lines, what has none of its own is one row for each line that calls it. */
+static void lines_tell_who_calls(void **state)
+{
+	(void)state;
+	struct diff_options options = { .lines = true };
+	struct profile a, b;
+	struct diff diff;
+	u32 found = 0;
+
+	assert_true(profile_init(&a) && profile_init(&b));
+	built_lines(&a, "f (/a.rb:1);read 600\nf (/a.rb:2);read 200\nf (/a.rb:3) 200\n");
+	built_lines(&b, "f (/a.rb:1);read 200\nf (/a.rb:2);read 600\nf (/a.rb:3) 200\n");
+	assert_true(diff_make(&diff, &a, &b, &options));
+	assert_int_equal(diff.compared, 5);
+	for (u32 i = 0; i < diff.names.locations.count; i++) {
+		u32 site = diff_site(&diff, i), line = diff.names.locations.at[site].line;
+		if (!site)
+			continue;
+		found++;
+		assert_int_equal(diff.row[i].self.verdict, line == 1 ? DIFF_LESS : DIFF_MORE);
+		assert_float_equal(diff.row[i].self.before, line == 1 ? 0.6 : 0.2, 1e-9);
+	}
+	assert_int_equal(found, 2);
+	diff_free(&diff);
+	profile_free(&a);
+	profile_free(&b);
+}
+
 static void new_and_gone_have_names(void **state)
 {
 	(void)state;
@@ -427,6 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tests_have_the_values_of_the_tables),
 		cmocka_unit_test(functions_are_matched_by_what_they_are_called),
+		cmocka_unit_test(lines_tell_who_calls),
 		cmocka_unit_test(new_and_gone_have_names),
 		cmocka_unit_test(a_longer_start_is_found_when_the_work_is_the_same),
 		cmocka_unit_test(without_times_it_is_assumed),
