@@ -84,8 +84,6 @@ bool sampling_find_cgroup(struct session_options *session, const char *path, str
 	if (fs.f_type != CGROUP2_SUPER_MAGIC)
 		return err_set(err, ERR_USAGE, "--cgroup: %s is no cgroup of version 2", whole);
 	session->run.cgroup = st.st_ino;
-	for (const char *at = whole + strlen(root); *at; at++)
-		session->run.cgroup_level += *at == '/' && at[1] && at[1] != '/';
 	return true;
 }
 

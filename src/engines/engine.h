@@ -35,7 +35,6 @@ struct engine_options {
 		async; /* ASYNC_ALL: in MODE_WALL only, the others know no one that waits */
 	bool all;   /* every process of the machine, of engines that can; there is no target then */
 	u64 cgroup; /* of these, those in this cgroup (its inode) or below it; 0: any */
-	u32 cgroup_level;        /* folders below the root of all */
 	bool children;           /* follow fork and exec */
 	bool no_native;          /* of engines that have them: without native frames */
 	bool no_kernel;          /* and without the kernel's */
@@ -133,4 +132,6 @@ bool engine_check_rate(const struct engine_options *options, struct err *err);
 /* Async-signal-safe: every pump returns at its next deadline. */
 void engine_interrupt(void);
 bool engine_interrupted(void);
+/* As many open files as this process may have: an engine keeps some for each thread, file or CPU. */
+void engine_raise_file_limit(void);
 void engine_clear_interrupt(void);

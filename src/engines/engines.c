@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 
 extern const struct engine reader_engine, kernel_engine;
 
@@ -49,6 +50,16 @@ bool engine_check_rate(const struct engine_options *options, struct err *err)
 	return (options->hz >= 1 && options->hz <= ENGINE_HZ_MAX) ||
 	       err_set(err, ERR_USAGE, "rate %u is not within 1 and %u Hz", options->hz,
 		       ENGINE_HZ_MAX);
+}
+
+void engine_raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 }
 
 void engine_interrupt(void)

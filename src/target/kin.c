@@ -32,7 +32,10 @@ bool target_is_alive(u32 pid)
 	struct proc_stat stat;
 	AUTO_CLOSE int dir = proc_open(pid);
 
-	return dir >= 0 && proc_read_stat(dir, &stat) && !proc_stat_ended(&stat);
+	if (dir < 0)
+		return errno != ENOENT &&
+		       errno != ESRCH; /* it is not its fault that it cannot be opened */
+	return proc_read_stat(dir, &stat) && !proc_stat_ended(&stat);
 }
 
 /* ---- descendants --------------------------------------------------------------------------- */

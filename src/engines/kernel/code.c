@@ -108,10 +108,19 @@ void kernel_code_add_rider(struct kernel_code *code, u32 machine, u32 tid, u64 t
 }
 
 bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_process *process,
-		       struct err *err)
+		       bool is_new, struct err *err)
 {
-	return bpf_map_update_elem(code->processes_fd, &pid, process, BPF_ANY) == 0 ||
-	       err_sys(err, errno, "telling the kernel of process %u", pid);
+	if (bpf_map_update_elem(code->processes_fd, &pid, process, is_new ? BPF_ANY : BPF_EXIST) ==
+	    0)
+		return true;
+	if (errno == ENOENT)
+		return err_set(err, ERR_NO_PROCESS, "process %u has ended", pid);
+	return err_sys(err, errno, "telling the kernel of process %u", pid);
+}
+
+void kernel_code_unwatch(struct kernel_code *code, u32 pid)
+{
+	bpf_map_delete_elem(code->processes_fd, &pid);
 }
 
 u32 kernel_code_words(const struct unwind_space *space)

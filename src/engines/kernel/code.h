@@ -35,8 +35,11 @@ bool kernel_code_add_machine(struct kernel_code *code, const struct kernel_machi
 void kernel_code_remove_machine(struct kernel_code *code, u32 number);
 /* A thread's thread of a VM, which is told by its number. */
 void kernel_code_add_rider(struct kernel_code *code, u32 machine, u32 tid, u64 thread);
-/* A process is watched, and this is known of it. */
+/* A process is watched, and this is known of it. Unless `is_new`, the kernel knows it: when it does not any more, the process
+ * has ended (ERR_NO_PROCESS), and stays forgotten. */
 bool kernel_code_watch(struct kernel_code *code, u32 pid, const struct kernel_process *process,
-		       struct err *err);
+		       bool is_new, struct err *err);
+/* It has ended, and the kernel may not have noticed. */
+void kernel_code_unwatch(struct kernel_code *code, u32 pid);
 /* How many words the tables of a space take. */
 u32 kernel_code_words(const struct unwind_space *space);

@@ -41,6 +41,13 @@ static void on_fork(struct run *run, const struct kernel_head *head)
 		run_add(run, watched_fork(parent, head->pid, head->time_ns, ++run->incarnations));
 }
 
+static void end_threads(struct run *run, struct watched *process, u64 now_ns)
+{
+	for (u32 i = 0; i < process->threads.count; i++)
+		run_on_last(run, process, &process->threads.at[i], now_ns);
+}
+
+/* One thread is left, and has the first one's number, whichever called exec. */
 static void on_exec(struct run *run, const struct kernel_head *head)
 {
 	struct watched *process = run_find(run, head->pid);
@@ -48,13 +55,25 @@ static void on_exec(struct run *run, const struct kernel_head *head)
 
 	if (!process)
 		return;
-	for (u32 i = 0; i < process->threads.count; i++)
-		run_on_last(run, process, &process->threads.at[i], head->time_ns);
+	for (u32 i = 0; i < process->threads.count; i++) {
+		struct watched_thread *one = &process->threads.at[i];
+		if (one->tid == head->tid && one->runtime_ns < head->runtime_ns)
+			one->runtime_ns = head->runtime_ns;
+	}
+	end_threads(run, process, head->time_ns);
 	run_leave_space(run, process);
 	run_leave_vms(run, process);
-	watched_exec(process, ++run->incarnations);
+	watched_exec(process, head, ++run->incarnations);
 	if (!run_tell(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
+}
+
+/* The ring had no room for it. */
+static bool missed_exec(const struct run *run, const struct kernel_head *head)
+{
+	const struct watched *process = run_find(run, head->pid);
+
+	return process && head->execs > process->execs;
 }
 
 static void on_end(struct run *run, const struct kernel_head *head)
@@ -78,8 +97,11 @@ static void on_record(void *arg, const struct kernel_record *record, size_t size
 	switch ((enum kernel_record_kind)record->head.kind) {
 	case KERNEL_SAMPLE:
 	case KERNEL_SWITCH:
-		if (size >= sizeof *record)
-			run_on_sample(run, record, size);
+		if (size < sizeof *record)
+			break;
+		if (missed_exec(run, &record->head))
+			on_exec(run, &record->head);
+		run_on_sample(run, record, size);
 		break;
 	case KERNEL_FORK:
 		on_fork(run, &record->head);
@@ -117,14 +139,14 @@ static void find_missed_ends(struct run *run, u64 now_ns)
 		process->was_gone = is_gone;
 		process->was_there |= !is_gone;
 		some_gone |= is_gone;
-		for (u32 t = 0; process->has_ended && t < process->threads.count; t++)
-			run_on_last(run, process, &process->threads.at[t], now_ns);
+		if (process->has_ended)
+			kernel_code_unwatch(&run->code, process->pid);
 	}
 	run->missed_ns = now_ns + (some_gone ? GONE_NS : MISSED_NS);
 }
 
 /* Two threads that end at once may be told in either order: only now nothing of it can come. */
-static void drop_ended(struct run *run)
+static void drop_ended(struct run *run, u64 now_ns)
 {
 	for (u32 i = 0; i < run->processes.count;) {
 		struct watched *process = run->processes.at[i];
@@ -132,6 +154,8 @@ static void drop_ended(struct run *run)
 			i++;
 			continue;
 		}
+		/* of several that ended at once not all were told */
+		end_threads(run, process, now_ns);
 		run_leave_space(run, process);
 		run_leave_vms(run, process);
 		watched_free(process);
@@ -174,6 +198,25 @@ static u64 passed_hits(const struct run *run)
 	return sum;
 }
 
+static void warn_of_lost(struct quality *quality, const u64 counts[KERNEL_COUNTS])
+{
+	u64 forks = counts[KERNEL_COUNT_FORKS_LOST], lives = counts[KERNEL_COUNT_LIVES_LOST];
+
+	if (quality->warning[0])
+		return;
+	if (forks)
+		snprintf(
+			quality->warning, sizeof quality->warning,
+			"more than %d processes at once: %llu times one was met that is not watched",
+			KERNEL_PROCESSES_MAX, (unsigned long long)forks);
+	else if (lives)
+		snprintf(
+			quality->warning, sizeof quality->warning,
+			"%llu forks, execs or ends were not told, the ring was full: processes were found "
+			"by their samples",
+			(unsigned long long)lives);
+}
+
 static void count_expected(struct run *run)
 {
 	u64 counts[KERNEL_COUNTS];
@@ -182,10 +225,7 @@ static void count_expected(struct run *run)
 	kernel_program_counts(&run->program, counts);
 	kernel_program_consume(&run->program); /* all that was counted is in the ring */
 	quality->lost.dropped = counts[KERNEL_COUNT_DROPPED];
-	if (counts[KERNEL_COUNT_FORKS_LOST] && !quality->warning[0])
-		snprintf(quality->warning, sizeof quality->warning,
-			 "%llu children were not followed: more than %d processes at once",
-			 (unsigned long long)counts[KERNEL_COUNT_FORKS_LOST], KERNEL_PROCESSES_MAX);
+	warn_of_lost(quality, counts);
 	quality->lost.passed = passed_hits(run);
 	u64 told = quality->taken + quality_lost(quality);
 	u64 counted = counts[KERNEL_COUNT_SAMPLES] + quality->lost.passed;
@@ -209,7 +249,7 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		u64 now = clock_now_ns();
 		kernel_program_consume(&run->program);
 		run_take_mappings(run, now);
-		drop_ended(run);
+		drop_ended(run, now);
 		find_missed_ends(run, now);
 		bool has_ended = !run->processes.count && !run->options.all;
 		if (has_ended || engine_interrupted() || now >= until_ns) {
@@ -230,11 +270,8 @@ static void kernel_finish(struct run *run, sample_fn *fn, void *arg)
 
 	run->fn = fn;
 	run->arg = arg;
-	for (u32 i = 0; i < run->processes.count; i++) {
-		struct watched *process = run->processes.at[i];
-		for (u32 t = 0; t < process->threads.count; t++)
-			run_on_last(run, process, &process->threads.at[t], now);
-	}
+	for (u32 i = 0; i < run->processes.count; i++)
+		end_threads(run, run->processes.at[i], now);
 }
 
 static void kernel_quality(const struct run *run, struct quality *out)
@@ -322,6 +359,7 @@ static struct watched *first_process(struct run *run, struct target *target, str
 		err_no_memory(err);
 		return NULL;
 	}
+	process->is_new = true;
 	process->maps_ns = clock_now_ns(); /* it is open; what it mapped then may be old */
 	return watched_read_maps(process, err) ? process : NULL;
 }
@@ -333,6 +371,7 @@ static bool start(struct run *run, struct target *target, struct err *err)
 	struct watched *process = NULL;
 	struct err no_news = { 0 };
 
+	engine_raise_file_limit();
 	if (!kernel_mappings_open(&run->mappings, &no_news))
 		log_debug(1, "mappings: %s", no_news.text);
 	if (target && !(process = first_process(run, target, err)))
@@ -352,7 +391,6 @@ static bool start(struct run *run, struct target *target, struct err *err)
 		.pid = target ? target->pid : 0,
 		.watch_all = run->options.all,
 		.cgroup = run->options.cgroup,
-		.cgroup_level = run->options.cgroup_level,
 		.latency_min_ns = run->options.latency_min_ns,
 		.send_latency = run->options.event_weighs_time
 	};

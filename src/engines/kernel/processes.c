@@ -31,6 +31,7 @@ struct watched *run_adopt(struct run *run, const struct kernel_head *head)
 	if (!run_add(run, process))
 		return NULL;
 	process->execs = head->execs;
+	process->was_met = true;
 	if (!run_tell(run, process, &err)) { /* a thread of the kernel, or it has ended */
 		log_debug(1, "process %u: %s", head->pid, err.text);
 		process->own.pid = head->pid;
@@ -88,8 +89,9 @@ void run_leave_vms(struct run *run, struct watched *process)
 	}
 }
 
-static bool tell_process(struct run *run, const struct watched *process, struct err *err)
+static bool tell_process(struct run *run, struct watched *process, struct err *err)
 {
+	bool is_new = process->is_new;
 	struct kernel_process told = { .space = process->space_number,
 				       .execs = process->execs,
 				       .is_held = run->options.may_start && !process->execs &&
@@ -98,7 +100,8 @@ static bool tell_process(struct run *run, const struct watched *process, struct 
 
 	for (u32 i = 0; i < KERNEL_VMS; i++)
 		told.machines[i] = process->vms[i].number;
-	return kernel_code_watch(&run->code, process->pid, &told, err);
+	process->is_new = false;
+	return kernel_code_watch(&run->code, process->pid, &told, is_new, err);
 }
 
 struct telling {
@@ -263,6 +266,7 @@ static bool add_descendant(void *arg, u32 pid, u32 parent)
 	struct watched *process = watched_new(pid, NULL, ++run->incarnations, &run->files);
 	if (!run_add(run, process))
 		return false;
+	process->is_new = true;
 	/* The bare entry comes first: from then on the kernel tells of its forks and execs. */
 	if (!tell_process(run, process, &err) || !run_tell(run, process, &err)) {
 		log_debug(1, "process %u, a child of %u: %s", pid, parent, err.text);

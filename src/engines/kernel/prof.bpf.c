@@ -234,8 +234,6 @@ int on_probe(struct pt_regs *context)
 
 /* ---- off the CPU --------------------------------------------------------------------------- */
 
-enum { TASK_IS_EXITING = 4 /* PF_EXITING: its end was told already */ };
-
 struct off_cpu {
 	u64 out_ns;     /* since then; 0: it runs, or is not looked at this time */
 	u64 stands_for; /* so many times that it was off its CPU */

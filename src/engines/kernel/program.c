@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -119,6 +120,13 @@ static bool ask_level(const struct bpf_object *object, u32 *level)
 	return true;
 }
 
+static u32 pid_space(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? (u32)st.st_ino : 0;
+}
+
 static struct bpf_object *load_at_level(const struct kernel_program_options *options,
 					struct err *err)
 {
@@ -133,7 +141,6 @@ static struct bpf_object *load_at_level(const struct kernel_program_options *opt
 					      .with_preempted = options->with_preempted,
 					      .watch_all = options->watch_all,
 					      .cgroup = options->cgroup,
-					      .cgroup_level = options->cgroup_level,
 					      .own_pid = (u32)getpid() };
 	struct bpf_object *object = load(&constants, options, err);
 	u32 level = 0;
@@ -142,6 +149,7 @@ static struct bpf_object *load_at_level(const struct kernel_program_options *opt
 		return object;
 	bpf_object__close(object);
 	constants.pid_level = level;
+	constants.pid_space = pid_space();
 	return load(&constants, options, err);
 }
 
@@ -172,13 +180,20 @@ bool kernel_keep_link(struct kernel_program *program, struct bpf_link *link, con
 	return err_no_memory(err);
 }
 
-static const u64 REDRAW_NS = 40 * NS_PER_MS;
+/* On the average. A period that is as long would never end: there are some between two drawings. */
+static u64 redraw_every_ns(const struct kernel_program *program)
+{
+	static const u64 LEAST_NS = 40 * NS_PER_MS, PERIODS = 4;
+	u64 some_ns = program->hz ? PERIODS * NS_PER_S / program->hz : 0;
+
+	return some_ns > LEAST_NS ? some_ns : LEAST_NS;
+}
 
 /* The rate is uniform, and not the period: so is the mean of it what was asked for. */
 static u64 draw(struct kernel_program *program)
 {
 	u64 half = (u64)program->hz * NS_PER_S / 2; /* in nanohertz, as all here */
-	u64 lost = NS_PER_S / 2 * NS_PER_S / REDRAW_NS;
+	u64 lost = NS_PER_S / 2 * NS_PER_S / redraw_every_ns(program);
 
 	return NS_PER_S * NS_PER_S / (half + rng_below(&program->rng, 2 * half) + lost);
 }
@@ -209,7 +224,8 @@ u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns)
 		u64 period_ns = draw(program);
 		ioctl(program->clocks.at[i], PERF_EVENT_IOC_PERIOD, &period_ns);
 	}
-	return now_ns + REDRAW_NS / 2 + rng_below(&program->rng, REDRAW_NS);
+	u64 every_ns = redraw_every_ns(program);
+	return now_ns + every_ns / 2 + rng_below(&program->rng, every_ns);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  *	the scheduler                 on_switch: a sample of a watched thread that gives up its CPU
  *	fork, exec and exit           what becomes of watched processes
  *
- * The period of each CPU's event is drawn anew at random instants, some 25 times a second: a fixed one falls in step with
+ * The period of each CPU's event is drawn anew at random instants, 25 times a second at most: a fixed one falls in step with
  * programs.  At each, what has passed of the period is lost, half a period on average, which is made up for:
  * tests/e2e has the rate, and what a program with a period of its own says. */
 #pragma once
@@ -53,7 +53,6 @@ struct kernel_program_options {
 	bool send_latency;
 	bool watch_all;
 	u64 cgroup;
-	u32 cgroup_level;
 };
 
 /* Nothing runs yet. Says which capability is missing. */

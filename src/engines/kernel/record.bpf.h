@@ -10,7 +10,11 @@ struct {
 	__type(value, struct kernel_process);
 } processes SEC(".maps");
 
-enum { RING_BYTES = 8 << 20 };
+enum {
+	RING_BYTES = 8 << 20,
+	CGROUP_LEVELS = 32,
+	TASK_IS_EXITING = 4 /* PF_EXITING: its end is told, or was */
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -31,17 +35,37 @@ struct current {
 	u32 pid;
 };
 
+static __always_inline void count(u32 what, u64 by)
+{
+	u64 *counted = bpf_map_lookup_elem(&counts, &what);
+
+	if (counted)
+		*counted += by;
+}
+
+/* Or in one below it.  Levels count from the root of the machine, which a container does not see. */
+__noinline int is_in_cgroup(void)
+{
+	for (int level = 0; level < CGROUP_LEVELS; level++) {
+		u64 id = bpf_get_current_ancestor_cgroup_id(level);
+		if (!id || id == constants.cgroup)
+			return id != 0;
+	}
+	return false;
+}
+
 /* Nothing is known of it yet. */
 static __always_inline const struct kernel_process *adopt(u32 pid)
 {
 	struct kernel_process fresh = { 0 };
 
-	if (!pid || pid == constants.own_pid ||
-	    (constants.cgroup &&
-	     bpf_get_current_ancestor_cgroup_id(constants.cgroup_level) != constants.cgroup))
+	if (!pid || pid == constants.own_pid || (constants.cgroup && !is_in_cgroup()))
 		return NULL;
 	bpf_map_update_elem(&processes, &pid, &fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&processes, &pid);
+	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
+	if (!process)
+		count(KERNEL_COUNT_FORKS_LOST, 1);
+	return process;
 }
 
 static __always_inline struct current current_thread(void)
@@ -50,7 +74,7 @@ static __always_inline struct current current_thread(void)
 
 	current.pid = number_of(current.task->group_leader);
 	current.process = bpf_map_lookup_elem(&processes, &current.pid);
-	if (!current.process && constants.watch_all)
+	if (!current.process && constants.watch_all && !(current.task->flags & TASK_IS_EXITING))
 		current.process = adopt(current.pid);
 	if (current.process && current.process->is_held)
 		current.process = NULL;
@@ -69,14 +93,6 @@ struct occasion {
 	bool has_kernel; /* its kernel frames say something */
 	u32 skip;        /* so many of them are our own */
 };
-
-static __always_inline void count(u32 what, u64 by)
-{
-	u64 *counted = bpf_map_lookup_elem(&counts, &what);
-
-	if (counted)
-		*counted += by;
-}
 
 static __always_inline void begin_head(struct kernel_head *head, struct task_struct *task, u32 pid,
 				       u32 execs, u16 kind)

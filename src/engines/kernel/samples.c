@@ -262,11 +262,22 @@ static void bind(struct run *run, struct watched *process, struct watched_thread
 	thread->vm_thread = vm_thread;
 }
 
+/* May there be one that nobody has told us of? */
+static bool may_be_new(const struct run *run)
+{
+	u64 counts[KERNEL_COUNTS];
+
+	if (run->options.all)
+		return true;
+	kernel_program_counts(&run->program, counts);
+	return run->options.children && counts[KERNEL_COUNT_LIVES_LOST];
+}
+
 void run_on_sample(struct run *run, const struct kernel_record *record, size_t size)
 {
 	const struct kernel_head *head = &record->head;
 	struct watched *process = run_find(run, head->pid);
-	if (!process && run->options.all)
+	if (!process && may_be_new(run))
 		process = run_adopt(run, head);
 	bool is_over = process && watched_has_ended(process, head->tid, head->runtime_ns);
 	struct watched_thread *thread = process && !is_over ? watched_thread(process, head->tid) :
@@ -308,7 +319,7 @@ void run_on_sample(struct run *run, const struct kernel_record *record, size_t s
 	count_sample(run, sample);
 	if (!thread->paid_at_ns) {
 		thread->paid_at_ns = head->time_ns;
-		if (run->options.all && !thread->paid_ns)
+		if (process->was_met && !thread->paid_ns)
 			thread->paid_ns = before_our_time(run, head);
 		run->quality.threads++;
 	}

@@ -58,9 +58,9 @@ struct kernel_constants {
 	u8 with_preempted; /* who loses its CPU is off it, too, as who waits for something */
 	u8 watch_all;      /* who is not watched is from now on */
 	u8 zero[2];
-	u64 cgroup; /* but only in this one, or below it; 0: anywhere */
-	u32 cgroup_level;
-	u32 own_pid; /* never */
+	u64 cgroup;    /* but only in this one, or below it; 0: anywhere */
+	u32 pid_space; /* the inode of our own pid namespace, where it is not the first one */
+	u32 own_pid;   /* never */
 };
 
 /* Events that a system call is, when it begins and when it ends; 0: none. */
@@ -190,7 +190,7 @@ enum kernel_count {
 	KERNEL_COUNT_SAMPLES, /* interrupts in processes that are watched; hits for which a stack is to stand */
 	KERNEL_COUNT_DROPPED,    /* of these, those for which the ring had no room */
 	KERNEL_COUNT_LIVES_LOST, /* forks, execs and ends for which it had none */
-	KERNEL_COUNT_FORKS_LOST, /* children that found no room among the processes */
+	KERNEL_COUNT_FORKS_LOST, /* times that a process found no room among those that are watched */
 	KERNEL_COUNTS,
 };
 

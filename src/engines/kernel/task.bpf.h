@@ -15,8 +15,15 @@ const volatile struct kernel_constants constants = {
 
 /* What of a task is looked at; where it lies is the running kernel's word (CO-RE). */
 #define OF_THE_KERNEL __attribute__((preserve_access_index))
+struct ns_common {
+	unsigned int inum;
+} OF_THE_KERNEL;
+struct pid_namespace {
+	struct ns_common ns;
+} OF_THE_KERNEL;
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 } OF_THE_KERNEL;
 struct pid {
 	unsigned int level;
@@ -59,10 +66,18 @@ struct task_struct {
 static __always_inline u32 number_of(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;
+	struct pid_namespace *space = NULL;
+	unsigned int inode = 0;
 	int number = 0;
 
 	if (!pid || pid->level < constants.pid_level)
 		return 0;
-	bpf_probe_read_kernel(&number, sizeof number, &pid->numbers[constants.pid_level].nr);
-	return number;
+	const struct upid *ours = &pid->numbers[constants.pid_level];
+	bpf_probe_read_kernel(&number, sizeof number, &ours->nr);
+	if (!constants.pid_level)
+		return number;
+	/* other containers have numbers at our level, too */
+	bpf_probe_read_kernel(&space, sizeof space, &ours->ns);
+	bpf_probe_read_kernel(&inode, sizeof inode, &space->ns.inum);
+	return inode == constants.pid_space ? number : 0;
 }

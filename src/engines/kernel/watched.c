@@ -73,13 +73,20 @@ void watched_free(struct watched *process)
 	free(process);
 }
 
-void watched_exec(struct watched *process, u64 incarnation)
+void watched_exec(struct watched *process, const struct kernel_head *head, u64 incarnation)
 {
+	process->execs = head->execs;
 	process->incarnation = incarnation;
-	process->execs++;
 	process->space_number = 0;
 	process->looked_at = 0;
 	vec_clear(&process->replaced);
+	vec_clear(&process->threads);
+	memset(process->ended, 0, sizeof process->ended);
+	struct watched_thread *thread = watched_thread(process, head->tid);
+	if (thread) {
+		thread->runtime_ns = thread->paid_ns = head->runtime_ns;
+		thread->paid_at_ns = head->time_ns;
+	}
 	memset(process->vms, 0, sizeof process->vms);
 	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->asked_ns = 0;
 	process->may_have_one = false;
@@ -121,8 +128,8 @@ static bool is_other_code(const struct unwind_range *range, const struct kernel_
 {
 	if (range->inode != mapped->inode)
 		return true;
-	return mapped->inode &&
-	       (range->device != mapped->device || range->base != mapped->start - mapped->offset);
+	/* of an overlay the device is now its own, now that of the file below, by the kernel's version */
+	return mapped->inode && range->base != mapped->start - mapped->offset;
 }
 
 /* Records are read in a second at the most: what is older says nothing of those to come. */

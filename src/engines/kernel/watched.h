@@ -49,6 +49,8 @@ struct watched {
 	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
 	u64 maps_wait_ns; /* not again before: when that did not help the last time */
 	VEC(struct replaced_code) replaced; /* of late */
+	bool was_met; /* in a sample: when it and its threads began is not known */
+	bool is_new;  /* the kernel does not know it yet: all others it has met itself */
 	bool has_ended;
 	bool was_there, was_gone; /* when looks were taken for ends that nothing told of */
 	attached_list attached;
@@ -74,8 +76,8 @@ struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
 struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns, u64 incarnation);
 void watched_free(struct watched *process);
 
-/* Forgets where code lay. */
-void watched_exec(struct watched *process, u64 incarnation);
+/* Forgets where code lay, and all threads but the one that is left. */
+void watched_exec(struct watched *process, const struct kernel_head *head, u64 incarnation);
 /* Is it time to read what it maps, for code that is at this address? */
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
 /* Reads what it maps now. False: it cannot be read (any more); what was known stays. */

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -505,17 +504,6 @@ static u32 reader_seen(const struct run *run, struct engine_thread *out, u32 roo
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-/* Two kept descriptors a thread. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static void reader_close(struct run *run)
 {
 	for (u32 i = 0; i < run->processes.count; i++)
@@ -567,7 +555,7 @@ static struct run *reader_open(struct target *target, const struct engine_option
 
 	if (!run)
 		return NULL;
-	raise_file_limit();
+	engine_raise_file_limit();
 	run->tracker = tracker_open(target->pid, options->children, err);
 	struct reader_process *process = process_new(target, ++run->incarnations);
 	if (!process || !vec_push(&run->processes, process)) {

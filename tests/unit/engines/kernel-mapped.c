@@ -136,7 +136,7 @@ static void walks_by_a_table_of_other_code_are_told(void **unused)
 	}
 	assert_true(process->replaced.count < 20);
 	/* an exec begins anew */
-	watched_exec(process, 2);
+	watched_exec(process, &(struct kernel_head){ .execs = 1 }, 2);
 	assert_false(watched_was_replaced(process, at, other.time_ns));
 	watched_free(process);
 	unwind_files_free(&files);

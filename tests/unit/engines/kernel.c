@@ -85,8 +85,21 @@ static void a_fork_has_what_its_parent_has(void **unused)
 	assert_int_equal(child->target->pid, 1 << 30);
 	assert_int_equal(child->target->maps.all.count, target.maps.all.count);
 	assert_string_equal(child->target->comm, target.comm);
-	/* and behind an exec nothing of it */
-	watched_exec(child, 3);
+	/* the first thread ends, as it does when another one calls exec */
+	struct watched_thread *first = watched_thread(child, 1 << 30);
+	first->runtime_ns = 5000;
+	watched_forget_thread(child, first);
+	assert_non_null(watched_thread(child, (1 << 30) + 1));
+	assert_true(watched_has_ended(child, 1 << 30, 5000));
+	/* and behind an exec nothing of it, but the one thread that is left, with the first one's number */
+	struct kernel_head exec = { .execs = 1, .tid = 1 << 30, .runtime_ns = 7000 };
+	watched_exec(child, &exec, 3);
+	assert_int_equal(child->execs, 1);
+	assert_int_equal(child->threads.count, 1);
+	assert_int_equal(child->threads.at[0].tid, 1 << 30);
+	assert_int_equal(child->threads.at[0].paid_ns,
+			 7000); /* what it used before is no part of the new program */
+	assert_false(watched_has_ended(child, 1 << 30, 8000));
 	assert_null(unwind_space_at(&child->space, here));
 	assert_false(watched_read_maps(child, &err));
 	watched_free(child);

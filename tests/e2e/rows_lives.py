@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rows_lives.py - processes that come and go in ways that are easily overlooked, and rates that nobody else takes."""
+import os
+from pathlib import Path
+
+from rows import Skip, at_least, at_most, exactly, holds, row
+from rows_kernel import KERNEL, symbols
+from target import Target, start
+
+
+def samples_in(recording, function):
+    return sum(stack.count for stack in recording.stacks if function in symbols(stack))
+
+
+@row("kernel-exec-thread", "exec by another thread than the first: the new program's samples and its CPU time", language="native")
+def exec_from_a_thread(run):
+    seconds = run.seconds(10, 1)
+    command = run.interpreter.command("lives.c", "exec", seconds)
+    recording = run.sonde.record(command=command, rate=999, seconds=None, weights=True, more=KERNEL)
+    after = samples_in(recording, "works_here") / 1e9
+    before = samples_in(recording, "works_before") / 1e9
+    yield at_most("the new program's CPU time, off", 100 * abs(after - seconds) / seconds, 2, " %", 4)
+    yield at_most("the old one's, off", 100 * abs(before - 0.15) / 0.15, 10, " %", 20)
+    yield exactly("samples of a process that had ended", recording.quality["lost"]["gone"], 0)
+
+
+@row("kernel-low-rates", "1 to 50 Hz: as many samples as were asked for", language="native")
+def low_rates(run):
+    for rate, samples in ((1, 20), (2, 30), (5, 50), (20, 200), (50, 500)) if run.full else ((2, 12), (10, 50)):
+        with Target(run.interpreter.command("lives.c", "here", 1000)) as target:
+            recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, more=KERNEL)
+        # what a period lacks when it is drawn again is made up for on the average
+        bar = 100 * max(0.1, 3 / samples ** 0.5)
+        yield at_most(f"{rate} Hz: {recording.samples} samples for {samples}, off",
+                      100 * abs(recording.samples - samples) / samples, bar, " %")
+
+
+def inside(run, function):
+    """Its own pid namespace, in which it is process 1."""
+    return Target(["unshare", "--fork", "--pid", "--mount-proc", "--kill-child",
+                   *run.interpreter.command("lives.c", function, 1000)])
+
+
+def first_child(pid):
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()[0])
+
+
+@row("kernel-namespaces", "sonde in a container: process 1 is its own, not that of the container beside", language="native")
+def namespaces(run):
+    if os.geteuid() != 0:
+        raise Skip("needs root, for pid namespaces")
+    with inside(run, "here") as here, inside(run, "there"):
+        enter = ("nsenter", "-t", str(first_child(here.pid)), "-p", "-m")
+        for more in (("-p", 1), ("-a",)):
+            recording = run.sonde.record(None, rate=499, seconds=run.seconds(10, 1), weights=True, wrap=enter,
+                                         more=(*KERNEL, *map(str, more)))
+            spent = (recording.quality["end_ns"] - recording.quality["begin_ns"])
+            share = 100 * samples_in(recording, "works_here") / spent
+            yield at_least(f"{more[0]}: of its time seen", share, 20, " %")
+            yield at_most(f"{more[0]}: of its time seen", share, 102, " %")
+            yield exactly(f"{more[0]}: samples of the other container's", samples_in(recording, "works_there"), 0)
+
+
+@row("kernel-many-ends", "-a: more processes begin and end than can be watched at once: none stays behind", language="native",
+     once=True)
+def many_ends(run):
+    with start(run.interpreter, "lives.c", "many", 100_000) as target:
+        recording = run.sonde.record(None, rate=999, seconds=run.seconds(60, 8), patience=300, more=(*KERNEL, "-a", "--mode", "wall"))
+        ended = target.process.poll() is not None
+    yield holds("the program still forked at the end", not ended)
+    yield exactly("warnings", recording.quality.get("warning", ""), "")
+    residual = recording.quality["expected"] - recording.quality["taken"] - recording.lost
+    yield exactly("expected - taken - lost", residual, 0)
