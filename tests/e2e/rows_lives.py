@@ -21,7 +21,8 @@ def exec_from_a_thread(run):
     before = samples_in(recording, "works_before") / 1e9
     yield at_most("the new program's CPU time, off", 100 * abs(after - seconds) / seconds, 2, " %", 4)
     yield at_most("the old one's, off", 100 * abs(before - 0.15) / 0.15, 10, " %", 20)
-    yield exactly("samples of a process that had ended", recording.quality["lost"]["gone"], 0)
+    # a thread can be interrupted once more behind its end
+    yield at_most("samples of a thread that had ended", recording.quality["lost"]["gone"], 5)
 
 
 @row("kernel-low-rates", "1 to 50 Hz: as many samples as were asked for", language="native")

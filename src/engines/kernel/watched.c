@@ -73,6 +73,23 @@ void watched_free(struct watched *process)
 	free(process);
 }
 
+/* What it has used before is no part of the new program. */
+static void keep_one_thread(struct watched *process, const struct kernel_head *head)
+{
+	bool had_samples = false;
+
+	for (u32 i = 0; i < process->threads.count; i++)
+		had_samples |= process->threads.at[i].tid == head->tid &&
+			       process->threads.at[i].paid_at_ns;
+	vec_clear(&process->threads);
+	memset(process->ended, 0, sizeof process->ended);
+	struct watched_thread *thread = watched_thread(process, head->tid);
+	if (!thread)
+		return;
+	thread->runtime_ns = thread->paid_ns = head->runtime_ns;
+	thread->paid_at_ns = had_samples ? head->time_ns : 0;
+}
+
 void watched_exec(struct watched *process, const struct kernel_head *head, u64 incarnation)
 {
 	process->execs = head->execs;
@@ -80,13 +97,7 @@ void watched_exec(struct watched *process, const struct kernel_head *head, u64 i
 	process->space_number = 0;
 	process->looked_at = 0;
 	vec_clear(&process->replaced);
-	vec_clear(&process->threads);
-	memset(process->ended, 0, sizeof process->ended);
-	struct watched_thread *thread = watched_thread(process, head->tid);
-	if (thread) {
-		thread->runtime_ns = thread->paid_ns = head->runtime_ns;
-		thread->paid_at_ns = head->time_ns;
-	}
+	keep_one_thread(process, head);
 	memset(process->vms, 0, sizeof process->vms);
 	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->asked_ns = 0;
 	process->may_have_one = false;
@@ -195,12 +206,12 @@ bool watched_read_maps(struct watched *process, struct err *err)
 
 static const u64 WAIT_LEAST_NS = 2 * NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
 
-/* A VM that starts is asked more often than one that has not started for long, and one that is there and has no frames yet,
- * which costs little, more often still: some hundredths of the time late. */
-static u64 wait_of(struct watched *process, bool is_there, u64 now_ns)
+/* A VM that starts is asked more often than one that has not started for long: some hundredths of the time late, since what
+ * starts slowly may end soon. */
+static u64 wait_of(struct watched *process, u64 now_ns)
 {
 	process->asked_ns = process->asked_ns ? process->asked_ns : now_ns;
-	u64 wait = (now_ns - process->asked_ns) / (is_there ? 16 : 4);
+	u64 wait = (now_ns - process->asked_ns) / 16;
 
 	return wait < WAIT_LEAST_NS ? WAIT_LEAST_NS : wait > WAIT_MOST_NS ? WAIT_MOST_NS : wait;
 }
@@ -261,7 +272,7 @@ bool watched_look_for_vms(struct watched *process, char warning[200])
 	    (watched_has_vm(process) && !process->may_have_one && files == process->looked_at))
 		return false;
 	bool is_there = files == process->looked_at && has_unnumbered(process);
-	process->ask_ns = now + wait_of(process, is_there, now);
+	process->ask_ns = now + wait_of(process, now);
 	process->looked_at = files;
 	if (is_there)
 		return true;
