@@ -144,6 +144,15 @@ static void say_command_ended(const char *name, int code)
 		say_note("stopped: %s has ended with exit code %d", name, code);
 }
 
+/* The engine may know that it has ended before its parent does; or its first thread has, and others have not. */
+static void wait_for_end(struct recording *r)
+{
+	u64 end_ns = clock_now_ns() + NS_PER_S;
+
+	while (!spawn_poll(&r->spawn) && !signals_stop() && clock_now_ns() < end_ns)
+		clock_sleep_until(clock_now_ns() + NS_PER_MS);
+}
+
 /* Is there a reason to stop? If so it is said. `going` is what session_run() returned. */
 static bool should_stop(struct recording *r, bool going, const struct err *err, u64 end_ns)
 {
@@ -151,7 +160,7 @@ static bool should_stop(struct recording *r, bool going, const struct err *err, 
 	struct err full = { 0 };
 
 	if (r->command && !going && err->code == ERR_NO_PROCESS)
-		spawn_wait(&r->spawn); /* the engine may know before the parent does */
+		wait_for_end(r);
 	if (r->command && spawn_poll(&r->spawn)) {
 		signals_watch(0);
 		say_command_ended(r->command[0], r->spawn.code);

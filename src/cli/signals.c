@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "engines/engine.h"
 
 static struct spawn_signals inherited;
@@ -16,6 +17,9 @@ static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t interrupts;
 static const char *volatile temporary;
 static void (*volatile restore)(void);
+
+static volatile u64 stopped_ns;       /* when `stop_signal` came */
+static const u64 AGAIN_NS = NS_PER_S; /* sooner it is the same one */
 
 /* With the signal's own default action, so that a shell sees what ended us. */
 static void quit(int number)
@@ -35,6 +39,8 @@ static void quit(int number)
 
 static void stop(int number)
 {
+	if (stop_signal != number)
+		stopped_ns = clock_now_ns();
 	stop_signal = number;
 	engine_interrupt();
 }
@@ -54,6 +60,9 @@ static void on_interrupt(int number, siginfo_t *info, void *unused)
 static void on_end(int number, siginfo_t *info, void *unused)
 {
 	(void)unused;
+	/* A lost terminal sends SIGHUP twice and more; timeout(1) sends SIGTERM to us and to our group. */
+	if (stop_signal == number && (number == SIGHUP || clock_now_ns() < stopped_ns + AGAIN_NS))
+		return;
 	if (stop_signal == number)
 		quit(number);
 	if (child_pid && info->si_code != SI_KERNEL)

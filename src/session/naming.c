@@ -10,8 +10,8 @@
 
 enum {
 	/* Witness bytes kept; past that the cache starts over, which is slow once and right. */
-	WITNESS_MAX = 32 << 20,
-	ANY_PLACE = 0xffff, /* flags of a key that stands for a function, not for a frame */
+	WITNESS_MAX = 12 << 20, /* below what a tape holds */
+	ANY_PLACE = 0xffff,     /* flags of a key that stands for a function, not for a frame */
 	/* Frames of one sample that are looked for on the stack again, a walk each. */
 	CONFIRM_MAX = 64,
 };
@@ -59,6 +59,7 @@ struct naming {
 	enum naming_detail detail;
 	bool churns;
 	u64 unnamed;
+	u64 promised; /* locations, ever */
 };
 
 struct naming *naming_new(struct names *names, enum naming_detail detail)
@@ -432,7 +433,7 @@ static u32 promise_of(struct naming *naming, struct named *named)
 	struct name_function function = { .name = names_text(names, "(unnamed)") };
 	struct name_location location = {
 		.function = names_function(names, &function),
-		.address = (u64)(named - naming->all.at) + 1, /* nobody else's */
+		.address = ++naming->promised, /* nobody else's */
 	};
 	named->promise = names_location(names, &location);
 	named->promised_function = names->locations.at[named->location].function;

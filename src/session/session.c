@@ -135,6 +135,11 @@ static u32 process_of(struct session *session, const struct sample_source *sourc
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
+static u64 since_begin(const struct session *session, const struct sample *sample)
+{
+	return sample->time_ns > session->begin_ns ? sample->time_ns - session->begin_ns : 0;
+}
+
 static void on_sample(void *arg, const struct sample *sample, const struct sample_source *source)
 {
 	struct session *session = arg;
@@ -152,16 +157,18 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 		session->profile.bad = true;
 		return;
 	}
-	u32 *last = &session->last_stacks.at[thread];
+	u32 *last = &session->last_stacks.at[thread], stack = *last;
 	if (!(sample->flags & SAMPLE_REPEATED))
-		*last = naming_stack(session->naming, sample, source);
-	u32 entry = profile_add(&session->profile, thread, *last, sample->weight, sample->flags);
+		stack = naming_stack(session->naming, sample, source);
+	if (!(sample->flags & SAMPLE_TASK)) /* the thread itself was elsewhere */
+		*last = stack;
+	u32 entry = profile_add(&session->profile, thread, stack, sample->weight, sample->flags);
 	profile_add_more(&session->profile, entry, sample->more);
-	timeline_add_counted(&session->profile.timeline, sample->time_ns - session->begin_ns, entry,
+	timeline_add_counted(&session->profile.timeline, since_begin(session, sample), entry,
 			     1 + sample->more);
 	if (!session->recorder)
 		return;
-	recorder_sample(session->recorder, thread, *last, sample);
+	recorder_sample(session->recorder, thread, stack, sample);
 	if (recorder_is_due(session->recorder, sample->time_ns))
 		recorder_write(session->recorder, sample->time_ns);
 }

@@ -32,10 +32,9 @@ bool target_is_alive(u32 pid)
 	struct proc_stat stat;
 	AUTO_CLOSE int dir = proc_open(pid);
 
-	if (dir < 0)
-		return errno != ENOENT &&
-		       errno != ESRCH; /* it is not its fault that it cannot be opened */
-	return proc_read_stat(dir, &stat) && !proc_stat_ended(&stat);
+	if (dir >= 0 && proc_read_stat(dir, &stat))
+		return !proc_stat_ended(&stat);
+	return proc_cannot_open();
 }
 
 /* ---- descendants --------------------------------------------------------------------------- */
@@ -62,7 +61,7 @@ static bool meet_children_of_thread(void *arg, u32 tid)
 	char name[40], text[CHILDREN_TEXT_MAX];
 
 	snprintf(name, sizeof name, "task/%u/children", tid);
-	if (proc_read(family->dir, name, text, sizeof text) < 0) {
+	if (proc_read_whole(family->dir, name, text, sizeof text) < 0) {
 		family->no_file |= errno == ENOENT && tid == family->parent;
 		return true;
 	}

@@ -40,6 +40,28 @@ ssize_t proc_reread(int fd, char *out, size_t size)
 	return length;
 }
 
+ssize_t proc_read_whole(int dir, const char *name, char *out, size_t size)
+{
+	AUTO_CLOSE int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t more = fd >= 0 ? 1 : -1;
+
+	while (more > 0 && length + 1 < size) {
+		more = read(fd, out + length, size - 1 - length);
+		if (more < 0 && errno == EINTR)
+			more = 1;
+		else if (more > 0)
+			length += (size_t)more;
+	}
+	out[length] = 0;
+	return fd < 0 || (more < 0 && !length) ? -1 : (ssize_t)length;
+}
+
+bool proc_cannot_open(void)
+{
+	return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+}
+
 ssize_t proc_read(int dir, const char *name, char *out, size_t size)
 {
 	AUTO_CLOSE int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);

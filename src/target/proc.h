@@ -21,6 +21,10 @@ int proc_open(u32 pid);
 int proc_open_root(void);
 /* Up to size - 1 bytes of a file, NUL-terminated. The length, or -1 and errno. */
 ssize_t proc_read(int dir, const char *name, char *out, size_t size);
+/* The same of a file that says no more than a page at a time. */
+ssize_t proc_read_whole(int dir, const char *name, char *out, size_t size);
+/* After a failure: was it for want of descriptors or memory? That says nothing about the process. */
+bool proc_cannot_open(void);
 /* The same from the start of a file that is kept open. */
 ssize_t proc_reread(int fd, char *out, size_t size);
 

@@ -129,8 +129,9 @@ enum target_change target_check(const struct target *target)
 	struct proc_stat stat;
 	u64 random[2];
 
-	if (!proc_read_stat(target->proc_fd, &stat) || stat.state == 'Z' || stat.state == 'X' ||
-	    stat.start_time != target->start_time)
+	if (!proc_read_stat(target->proc_fd, &stat))
+		return proc_cannot_open() ? TARGET_SAME : TARGET_GONE;
+	if (proc_stat_ended(&stat) || stat.start_time != target->start_time)
 		return TARGET_GONE;
 	if (!target->random_at)
 		return TARGET_SAME;

@@ -28,6 +28,7 @@ void account_restart(struct reader_process *process)
 {
 	struct thread_time time = { 0 };
 
+	process->loose_ns = 0;
 	target_cpu_ns(process->target, &process->begun_ns);
 	if (target_thread_time(process->target, process->pid, &time))
 		process->begun_main_ns = time.cpu_ns;
@@ -57,6 +58,10 @@ bool account_depart(struct reader_process *process, struct reader_thread *thread
 				     .ended = ended,
 				     .owed_ns = thread->owed_ns };
 
+	if (!thread->unpaid && ended) {
+		process->loose_ns += (s64)thread->owed_ns;
+		thread->owed_ns = 0;
+	}
 	if (!thread->unpaid)
 		return true; /* what it is owed, its next sample carries */
 	memcpy(departed.name, thread->name, sizeof departed.name);
@@ -128,7 +133,8 @@ static u64 account_threads(struct reader_process *process, u64 now_ns, bool only
 	return used;
 }
 
-/* `left` is shared by those whose clocks ended with them; what there was none for is returned. */
+/* `left` is shared by those whose clocks ended with them, and stands for that of others that no sample has seen; what there
+ * was none for is returned. */
 static u64 share_departed(struct reader_process *process, u64 left, share_fn *share, void *arg)
 {
 	u64 unpaid = 0;
@@ -168,9 +174,14 @@ static void share_owed(struct reader_process *process, share_fn *share, void *ar
 	}
 }
 
+static u64 loose_of(const struct reader_process *process)
+{
+	return process->loose_ns > 0 ? (u64)process->loose_ns : 0;
+}
+
 u64 account_owed(const struct reader_process *process)
 {
-	u64 owed = 0;
+	u64 owed = loose_of(process);
 
 	for (u32 i = 0; i < process->threads.count; i++)
 		if (process->threads.at[i]->wanted)
@@ -196,8 +207,12 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 		process->swept_ns = now_ns;
 	}
 	process->cpu_ns = cpu_ns;
-	if (process->departed.count)
-		share_departed(process, used > explained ? used - explained : 0, share, arg);
+	process->loose_ns += (s64)used -
+			     (s64)explained; /* a thread's clock can be ahead of the process's */
+	if (process->departed.count) {
+		u64 loose = loose_of(process), left = share_departed(process, loose, share, arg);
+		process->loose_ns -= (s64)(loose - left);
+	}
 	share_owed(process, share, arg);
 }
 
@@ -215,7 +230,7 @@ void account_ended(struct reader_process *process, u64 period_ns, share_fn *shar
 	/* a zombie's clock still runs true; after it was reaped only the period is left */
 	u64 left = unpaid * period_ns;
 	if (target_cpu_ns(process->target, &cpu_ns) && cpu_ns > process->cpu_ns) {
-		u64 all = cpu_ns - process->cpu_ns + owed;
+		u64 all = cpu_ns - process->cpu_ns + owed + loose_of(process);
 		/* a thread's clock can be read a moment after the process's */
 		left = all > process->rebound_ns ? all - process->rebound_ns : 0;
 	} else if (unpaid) {

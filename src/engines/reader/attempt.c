@@ -611,7 +611,6 @@ static void attempt_every(struct attempt *attempt, struct reader_process *proces
 
 void attempt_process(struct attempt *attempt, struct reader_process *process)
 {
-	attempt->pause.own_child = process->own_child ? process->target->pid : 0;
 	attempt->now_ns = attempt->looked_ns = clock_now_ns();
 	if (attempt->now_ns > process->born_ns + INHERIT_NS)
 		process->program = process->incarnation;
@@ -640,7 +639,7 @@ void attempt_process(struct attempt *attempt, struct reader_process *process)
 
 void attempt_starting(struct attempt *attempt, struct reader_process *process)
 {
-	attempt->now_ns = clock_now_ns();
+	attempt->now_ns = attempt->looked_ns = clock_now_ns();
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
 		if (!thread->wanted ||

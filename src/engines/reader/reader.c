@@ -344,9 +344,13 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	bool was_sampled = is_sampled(process);
 
 	try_attach(run, process);
-	if (!was_sampled)
-		return is_sampled(process) || still_there(run, process);
 	u64 now = clock_now_ns();
+	if (!was_sampled && (is_sampled(process) || now < process->ask_ns))
+		return true;
+	if (!was_sampled) {
+		process->ask_ns = now + ASK_NS;
+		return still_there(run, process);
+	}
 	if (now >= process->refresh_ns &&
 	    (process->threads_changed || has_floating_threads(process)))
 		refresh(run, process);
@@ -571,6 +575,7 @@ static struct run *reader_open(struct target *target, const struct engine_option
 	}
 	run->attempt.exits_are_told = !strcmp(tracker_source(run->tracker), "perf");
 	process->own_child = target_parent(target) == (u32)getpid();
+	run->attempt.pause.own_child = process->own_child ? target->pid : 0;
 	if (!process_attach(process, err) && !process->starting && !options->may_start) {
 		reader_close(run);
 		return NULL;
@@ -591,6 +596,13 @@ static struct run *reader_open(struct target *target, const struct engine_option
 	return run;
 }
 
+/* What comes now may take long: no thread stays stopped meanwhile. */
+static void reader_finish(struct run *run, sample_fn *fn, void *arg)
+{
+	(void)fn, (void)arg;
+	pause_finish(&run->attempt.pause);
+}
+
 const struct engine reader_engine = {
 	.name = "reader",
 	.has_tasks = true,
@@ -599,6 +611,7 @@ const struct engine reader_engine = {
 	.modes = 1 << MODE_CPU | 1 << MODE_WALL | 1 << MODE_LOCK | 1 << MODE_EXCEPTION,
 	.open = reader_open,
 	.pump = reader_pump,
+	.finish = reader_finish,
 	.quality = reader_quality,
 	.seen = reader_seen,
 	.close = reader_close,
