@@ -77,8 +77,13 @@ def at_most(what, value, bar, unit="", widened=None):
     return Figure(what, f"{value:.4g}{unit}", said, value <= limit, widened is not None)
 
 
-def at_least(what, value, bar, unit=""):
-    return Figure(what, f"{value:.6g}{unit}", f">= {bar:g}{unit}", value >= bar)
+def at_least(what, value, bar, unit="", widened=None):
+    """value >= bar; `widened` as above."""
+    limit = bar if widened is None else widened
+    said = f">= {bar:g}{unit}"
+    if widened is not None and widened < bar * 0.9995:
+        said += f" (here {limit:.4g})"
+    return Figure(what, f"{value:.6g}{unit}", said, value >= limit, widened is not None)
 
 
 def exactly(what, value, wanted):

@@ -152,7 +152,7 @@ def idle_threads(run):
     yield lost_figure("throughput lost", wall, 1)
     yield lost_figure("work for a CPU-second lost", cpu, 1)
     own = [100 * quality["own_cpu_ns"] / (quality["end_ns"] - quality["begin_ns"]) for quality in qualities]
-    yield at_most("own CPU of a core", stats.median(own), 10, " %")
+    yield at_most("own CPU of a core", stats.median(own), 10, " %", None if run.full else 15)  # on a busy machine
     # The machine may be busy with something else, too: what the program got of it is what counts.
     seen = [quality["samples"] / (99e-9 * series.between("all", quality["begin_ns"], quality["end_ns"]))
             for quality in qualities]

@@ -131,7 +131,8 @@ def mutated_images(run):
     yield exactly(f"of {rounds}, those that failed {crashes[:1] or ''}", len(crashes), 0)
     yield Figure(f"wrong neighbours in the sound one {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
     yield at_least("samples of the sound one", sound, 50 * rounds)
-    yield at_most(f"alone: longest start and end, above {usual:.2f} s of a sound one", stall, STALL_S, " s")
+    yield at_most(f"alone: longest start and end, above {usual:.2f} s of a sound one", stall, STALL_S, " s",
+                  None if run.full else 2 * STALL_S)  # on a busy machine
 
 
 def foreign_map(path):

@@ -331,3 +331,17 @@ def killed_target(run):
     yield at_least("samples kept", folded.total(stacks), 200)
     yield exactly("ledger: expected - taken - lost",
                   quality["expected"] - quality["taken"] - sum(quality["lost"].values()), 0)
+
+
+@row("terminal-lost", "SIGHUP more than once, SIGTERM twice at once: the file is there", once=True)
+def terminal_lost(run):
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        with start(run.interpreter, "torn.rb", "tight") as target:
+            running = profiled(run, target, rate=1_000, seconds=60)
+            time.sleep(0.6)
+            for _ in range(3):
+                running.process.send_signal(number)
+            stacks, quality = results(running)
+        yield at_least(f"{number.name}: samples kept", folded.total(stacks), 200)
+        yield exactly(f"{number.name}: ledger: expected - taken - lost",
+                      quality["expected"] - quality["taken"] - sum(quality["lost"].values()), 0)

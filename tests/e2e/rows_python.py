@@ -57,7 +57,8 @@ def torn_auto(run):
     for kind in KINDS if run.full else SOME_KINDS:
         _, verdict = tight(run, kind, "auto", 5_000, samples)
         yield impossible(kind, verdict)
-        yield at_least(f"{kind}: complete", verdict.share(COMPLETE) + verdict.share(CALLER_LINE), 99, " %")
+        yield at_least(f"{kind}: complete", verdict.share(COMPLETE) + verdict.share(CALLER_LINE), 99, " %",
+                       stats.least_bar(99, verdict.total))
 
 
 def wanted_frames(frames, has_columns):

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import folded
+import stats
 from interpreters import TARGETS
 from rows import Figure, at_least, row
 from rows_kernel import KERNEL, is_whole
@@ -184,7 +185,8 @@ def churn(run):
             wrong[";".join(own)] += stack.count * (bool(own) and own not in legal)
             inside[own[2] if len(own) > 2 else ""] += stack.count
     yield Figure(f"stacks that cannot be {wrong.most_common(1) if wrong.total() else ''}", wrong.total(), "= 0", not wrong.total())
-    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %")
+    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %",
+                   stats.least_bar(99.5, whole.total()))
     yield at_least("libraries loaded, of these in the other's place", said["in_place"], said["loads"] / 2)
     for plug in plugs:
         yield at_least(f"samples in {plug}", inside[plug], recording.samples / 4)

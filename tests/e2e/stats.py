@@ -27,6 +27,11 @@ def share_bar(points, share, samples):
     return points + SIGMAS * share_sigma(share, samples)
 
 
+def least_bar(percent, samples):
+    """A share that is to be reached, for so few samples."""
+    return percent - SIGMAS * share_sigma(percent / 100, samples)
+
+
 def poisson_bar(ppm, samples):
     """An allowed rate in ppm, widened for `samples`."""
     rate = ppm / 1e6
