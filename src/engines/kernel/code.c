@@ -2,6 +2,8 @@
  * code.c - see code.h. */
 #include "engines/kernel/code.h"
 
+#include "base/clock.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@ void kernel_code_fini(struct kernel_code *code)
 	if (code->words)
 		munmap(code->words, (size_t)code->room * 4);
 	vec_free(&code->placed);
+	vec_free(&code->leaving);
 }
 
 static const struct kernel_placed *placed_file(const struct kernel_code *code,
@@ -56,6 +59,45 @@ static enum kernel_range_kind place_table(struct kernel_code *code, const struct
 	return KERNEL_RANGE_TABLE;
 }
 
+/* ---- what leaves --------------------------------------------------------------------------- */
+
+/* A walk that is under way may still look at it, and the next one to be added would get its memory: walks take microseconds,
+ * but a virtual machine's CPU may be away in the middle of one. */
+static const u64 LINGER_NS = NS_PER_S;
+
+static void drop_left(struct kernel_code *code, u64 before_ns)
+{
+	u32 gone = 0;
+
+	for (; gone < code->leaving.count && code->leaving.at[gone].since_ns < before_ns; gone++)
+		bpf_map_delete_elem(code->leaving.at[gone].map_fd, &code->leaving.at[gone].number);
+	if (!gone)
+		return;
+	code->leaving.count -= gone;
+	memmove(code->leaving.at, code->leaving.at + gone,
+		code->leaving.count * sizeof *code->leaving.at);
+}
+
+static void leave(struct kernel_code *code, int map_fd, u32 number)
+{
+	struct kernel_leaving leaving = { clock_now_ns(), map_fd, number };
+
+	if (!vec_push(&code->leaving, leaving))
+		bpf_map_delete_elem(map_fd, &number);
+}
+
+/* Under a number that nothing has had. */
+static bool put(struct kernel_code *code, int map_fd, u32 number, const void *value)
+{
+	drop_left(code, clock_now_ns() - LINGER_NS);
+	if (bpf_map_update_elem(map_fd, &number, value, BPF_ANY) == 0)
+		return true;
+	drop_left(code, UINT64_MAX); /* it is full */
+	return bpf_map_update_elem(map_fd, &number, value, BPF_ANY) == 0;
+}
+
+/* ---- spaces, VMs, processes ---------------------------------------------------------------- */
+
 bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *number,
 		     struct err *err)
 {
@@ -75,7 +117,7 @@ bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *
 		out->kind = place_table(code, range->file, &out->table);
 	}
 	*number = ++code->space_count;
-	bool good = bpf_map_update_elem(code->spaces_fd, number, told, BPF_ANY) == 0 ||
+	bool good = put(code, code->spaces_fd, *number, told) ||
 		    err_sys(err, errno, "telling the kernel what process %u maps",
 			    space->target->pid);
 	free(told);
@@ -84,20 +126,20 @@ bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *
 
 void kernel_code_remove(struct kernel_code *code, u32 number)
 {
-	bpf_map_delete_elem(code->spaces_fd, &number);
+	leave(code, code->spaces_fd, number);
 }
 
 bool kernel_code_add_machine(struct kernel_code *code, const struct kernel_machine *machine,
 			     u32 *number, struct err *err)
 {
 	*number = ++code->machine_count;
-	return bpf_map_update_elem(code->machines_fd, number, machine, BPF_ANY) == 0 ||
+	return put(code, code->machines_fd, *number, machine) ||
 	       err_sys(err, errno, "telling the kernel of a VM");
 }
 
 void kernel_code_remove_machine(struct kernel_code *code, u32 number)
 {
-	bpf_map_delete_elem(code->machines_fd, &number);
+	leave(code, code->machines_fd, number);
 }
 
 void kernel_code_add_rider(struct kernel_code *code, u32 machine, u32 tid, u64 thread)

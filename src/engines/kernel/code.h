@@ -13,6 +13,13 @@ struct kernel_placed {
 	u32 at;
 };
 
+/* What is of no use any more, in a map of the kernel's. */
+struct kernel_leaving {
+	u64 since_ns;
+	int map_fd;
+	u32 number;
+};
+
 struct kernel_code {
 	int processes_fd, spaces_fd, machines_fd, riders_fd;
 	u32 *words; /* the map of tables, mapped */
@@ -20,6 +27,7 @@ struct kernel_code {
 	u32 space_count, machine_count; /* that were made */
 	bool full;                      /* a table or a range was left out */
 	VEC(struct kernel_placed) placed;
+	VEC(struct kernel_leaving) leaving; /* the longest first */
 };
 
 /* The descriptors are set. `room`: how many words the map of tables has. */

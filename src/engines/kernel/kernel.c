@@ -84,6 +84,8 @@ static void on_end(struct run *run, const struct kernel_head *head)
 	if (!thread)
 		return;
 	thread->runtime_ns = head->runtime_ns;
+	if (process->was_met && !thread->paid_at_ns)
+		thread->paid_ns = head->runtime_ns; /* most of it may be from before our time */
 	run_on_last(run, process, thread, head->time_ns);
 	watched_forget_thread(process, thread);
 	process->has_ended |= head->kind == KERNEL_PROCESS_END;
