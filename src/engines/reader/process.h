@@ -94,6 +94,7 @@ struct reader_process {
 	u32 lives;      /* counted out to threads */
 	u64 exec_ns;    /* when it was exec'd under our eyes */
 	u64 attach_ns, attach_wait_ns;
+	u64 attach_cpu_ns;     /* what it had used by then */
 	u64 images, images_ns; /* which are mapped, and when that is looked at again */
 	attached_list attached;
 	VEC(struct reader_thread *) threads;

@@ -96,6 +96,15 @@ static void put_off_attach(struct reader_process *process, u64 now, u64 took)
 			     (process->attach_wait_ns > least ? process->attach_wait_ns : least);
 }
 
+/* Since it was asked the last time? Who has not has loaded nothing: a shell that waits costs nothing. */
+static bool has_used_cpu(struct reader_process *process)
+{
+	u64 before = process->attach_cpu_ns;
+
+	return !target_cpu_ns(process->target, &process->attach_cpu_ns) ||
+	       process->attach_cpu_ns != before;
+}
+
 static void try_attach(struct run *run, struct reader_process *process)
 {
 	u64 now = clock_now_ns();
@@ -113,6 +122,10 @@ static void try_attach(struct run *run, struct reader_process *process)
 			log_debug(1, "exec of %u: %s", process->pid, err.text);
 			return;
 		}
+	}
+	if (!has_used_cpu(process)) {
+		put_off_attach(process, now, 0);
+		return;
 	}
 	u64 began = clock_own_cpu_ns();
 	bool there = process_attach(process, &err);
