@@ -42,7 +42,8 @@ struct recorder {
 	VEC(struct recorded_leaf) leaves;
 	VEC(u32) leaf_of; /* by stack: its leaf + 1, or 0 */
 	/* rows that the file has */
-	u32 strings, functions, locations, stacks, mappings, sources, parts, leaves_written;
+	u32 strings, functions, locations, stacks, mappings, sources, parts, replaced,
+		leaves_written;
 	struct written_names processes, threads;
 	VEC(u64) quality;
 	u64 info;                  /* hash of what it says of itself */
@@ -261,6 +262,7 @@ static void put_names(struct recorder *recorder)
 	put_strings(recorder);
 	PUT_NEW(recorder, SECTION_FUNCTIONS, &names->functions, &recorder->functions);
 	PUT_NEW(recorder, SECTION_LOCATIONS, &names->locations, &recorder->locations);
+	PUT_NEW(recorder, SECTION_REPLACED, &names->replaced, &recorder->replaced);
 	PUT_NEW(recorder, SECTION_STACKS, &names->stacks, &recorder->stacks);
 	PUT_NEW(recorder, SECTION_LEAVES, &recorder->leaves, &recorder->leaves_written);
 	PUT_NEW(recorder, SECTION_PARTS, &recorder->profile->parts, &recorder->parts);
@@ -322,12 +324,12 @@ static u64 info_hash(const struct profile *profile)
 	return title ^ table_hash(profile->quality.warning, strlen(profile->quality.warning)) * 3;
 }
 
-/* A power of two, so that a period is 20 to 40 of them. */
+/* A power of two, so that a period is 20 to 40 of them; a millisecond where there is none (events). */
 static u64 unit_for(u32 hz)
 {
 	u64 unit = 1;
 
-	for (u64 period = NS_PER_S / (hz ? hz : 1); unit * 2 * UNITS_PER_PERIOD <= period;)
+	for (u64 period = NS_PER_S / (hz ? hz : 1000); unit * 2 * UNITS_PER_PERIOD <= period;)
 		unit *= 2;
 	return unit;
 }

@@ -162,6 +162,19 @@ static bool get_locations(struct reading *reading, struct section *section)
 	return true;
 }
 
+static bool get_replaced(struct reading *reading, struct section *section)
+{
+	struct name_replaced *rows = section->rows;
+
+	for (u32 i = 0; i < section->count; i++) {
+		u32 location = mapped(&reading->locations, rows[i].location);
+		u32 by = mapped(&reading->locations, rows[i].by);
+		if (location && by)
+			names_replace(&reading->profile->names, location, by);
+	}
+	return true;
+}
+
 /* A stack whose outer one was lost hangs on what there is of it: nothing. It is not shown as whole. */
 static bool get_stacks(struct reading *reading, struct section *section)
 {
@@ -396,6 +409,7 @@ static get_fn *const getters[SECTION_COUNT] = {
 	[SECTION_PROCESSES] = get_processes, [SECTION_THREADS] = get_threads,
 	[SECTION_MAPPINGS] = get_mappings,   [SECTION_SOURCES] = get_sources,
 	[SECTION_LEAVES] = get_leaves,       [SECTION_PARTS] = get_parts,
+	[SECTION_REPLACED] = get_replaced,
 };
 
 /* Samples and shares of a chunk belong together: a share is of the samples before it. */

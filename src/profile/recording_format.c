@@ -42,6 +42,8 @@ const struct recording_table recording_tables[SECTION_COUNT] = {
 			      { DELTA(profile_source, path), DELTA(profile_source, text) } },
 	[SECTION_PARTS] = { TABLE(SECTION_PARTS, profile_part, 2),
 			    { DELTA(profile_part, location), DELTA(profile_part, part) } },
+	[SECTION_REPLACED] = { TABLE(SECTION_REPLACED, name_replaced, 2),
+			       { DELTA(name_replaced, location), DELTA(name_replaced, by) } },
 	[SECTION_LEAVES] = { TABLE(SECTION_LEAVES, recorded_leaf, 1),
 			     { DELTA(recorded_leaf, stack) } },
 	[SECTION_SAMPLES] = { TABLE(SECTION_SAMPLES, recorded_sample, 7),

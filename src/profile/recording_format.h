@@ -63,6 +63,7 @@ enum recording_section {
 	SECTION_SOURCES,
 	SECTION_LEAVES, /* the stacks that samples have, in the order of their first */
 	SECTION_PARTS,  /* of locations, at the recording's end */
+	SECTION_REPLACED,
 	SECTION_COUNT,
 };
 

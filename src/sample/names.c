@@ -87,11 +87,18 @@ void names_free(struct names *names)
 	vec_free(&names->functions);
 	vec_free(&names->locations);
 	vec_free(&names->stacks);
+	vec_free(&names->replaced);
 	table_free(&names->string_table);
 	table_free(&names->function_table);
 	table_free(&names->location_table);
 	table_free(&names->stack_table);
 	*names = (struct names){ .bad = bad };
+}
+
+void names_replace(struct names *names, u32 location, u32 by)
+{
+	names->locations.at[location] = names->locations.at[by];
+	names->bad |= !vec_push(&names->replaced, (struct name_replaced){ location, by });
 }
 
 u32 names_string(struct names *names, const char *text, size_t length)

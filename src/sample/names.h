@@ -43,12 +43,19 @@ struct name_stack {
 	u32 depth;
 };
 
+/* A location that turned out to be another one. */
+struct name_replaced {
+	u32 location, by;
+};
+
 struct names {
 	struct arena arena;
 	VEC(struct name_string) strings;
 	VEC(struct name_function) functions;
 	VEC(struct name_location) locations;
 	VEC(struct name_stack) stacks;
+	VEC(struct name_replaced)
+	replaced; /* in this order, for who has written the locations down */
 	struct table string_table, function_table, location_table, stack_table;
 	bool bad; /* out of memory at some point; numbers returned then were 0 */
 };
@@ -60,6 +67,8 @@ u32 names_text(struct names *names, const char *text);
 u32 names_function(struct names *names, const struct name_function *function);
 u32 names_location(struct names *names, const struct name_location *location);
 u32 names_stack(struct names *names, u32 outer, u32 location);
+/* It says what `by` says from now on, in every stack that it is in. */
+void names_replace(struct names *names, u32 location, u32 by);
 /* The location of a mark: "[moving]", "(garbage collection)" and so on. */
 u32 names_mark(struct names *names, enum frame_mark mark);
 const char *frame_mark_text(enum frame_mark mark);

@@ -442,10 +442,10 @@ static u32 promise_of(struct naming *naming, struct named *named)
 
 static void keep_promise(struct naming *naming, struct named *named)
 {
-	struct name_location *all = naming->names->locations.at;
+	const struct name_location *all = naming->names->locations.at;
 
 	if (!naming->churns && all[named->location].function == named->promised_function) {
-		all[named->promise] = all[named->location];
+		names_replace(naming->names, named->promise, named->location);
 		naming->unnamed -= named->promises;
 	}
 	named->promise = named->promises = 0;

@@ -206,6 +206,41 @@ static void a_recording_reads_back_as_the_profile(void **state)
 	world_end(&w);
 }
 
+/* A frame that was named later than its sample was written. */
+static void a_location_can_be_replaced(void **state)
+{
+	(void)state;
+	struct load_options options = { 0 };
+	struct load_result result;
+	struct profile read;
+	struct world w;
+	u64 size;
+
+	world_begin(&w, 2);
+	struct names *names = &w.profile.names;
+	struct name_function unknown = { .name = names_text(names, "(unnamed)") };
+	struct name_function known = { .name = names_text(names, "named_later") };
+	struct name_location at = { .function = names_function(names, &unknown), .address = 1 };
+	u32 promise = names_location(names, &at);
+	u32 stack = names_stack(names, 0, promise), thread = some_thread(&w);
+	struct sample sample = { .time_ns = w.now_ns + 1, .weight = 5 };
+	profile_add(&w.profile, thread, stack, sample.weight, 0);
+	recorder_sample(w.recorder, thread, stack, &sample);
+	recorder_write(w.recorder, w.now_ns + 2);
+	struct name_location then = { .function = names_function(names, &known), .line = 7 };
+	names_replace(names, promise, names_location(names, &then));
+	assert_true(recorder_close(w.recorder, &size, NULL));
+	assert_true(profile_load(w.path, &options, &read, &result, NULL));
+	assert_int_equal(read.entries.count, 1);
+	const struct name_stack *found = &read.names.stacks.at[read.entries.at[0].stack];
+	const struct name_location *location = &read.names.locations.at[found->location];
+	u32 name = read.names.functions.at[location->function].name;
+	assert_string_equal(read.names.strings.at[name].text, "named_later");
+	assert_int_equal(location->line, 7);
+	profile_free(&read);
+	world_end(&w);
+}
+
 static void add_sample(void *arg, const struct recording_sample *sample)
 {
 	struct profile *profile = arg;
@@ -360,6 +395,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_reads_back_as_the_profile),
+		cmocka_unit_test(a_location_can_be_replaced),
 		cmocka_unit_test(cut_anywhere_it_reads_up_to_the_last_whole_block),
 		cmocka_unit_test(damage_costs_what_it_hit),
 		cmocka_unit_test(the_file_is_never_far_behind),
