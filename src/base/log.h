@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * log.h - what a developer wants to see: --debug=ruby:2,target
+ * log.h - what a developer wants to see: --debug=kernel:2,target
  *
  * Nothing below cli/ prints.  Debug domains are the exception: off by default,
  * one word tested where a statement stands, always on standard error.  A file
- * names its domain once:  #define LOG_DOMAIN LOG_ruby */
+ * names its domain once:  #define LOG_DOMAIN LOG_kernel */
 #pragma once
 #include "base/types.h"
 
-#define LOG_DOMAINS(X) \
-	X(base) X(mem) X(elf) X(target) X(ruby) X(reader) X(kernel) X(session) X(export)
+#define LOG_DOMAINS(X) X(elf) X(target) X(reader) X(kernel) X(session)
 
 enum log_domain {
 #define X(name) LOG_##name,

@@ -183,7 +183,7 @@ const struct command audit_command = {
 		"Samples the process stopping the thread for microseconds and not stopping it, in "
 		"turn, and compares: how many samples were complete, how many ended in [moving], how "
 		"many could not be read, and how many showed a caller above a callee that no stopped "
-		"sample showed (of the stopped ones: no other stopped sample; so many are chance). The "
+		"sample showed (for the stopped ones: no other stopped sample, which is what chance alone makes). The "
 		"distance of shares is how much of the picture would have to move for the two to be "
 		"equal, with [moving] as a part of it; what chance alone makes of as many samples is "
 		"printed beside it. Last, the native functions that the thread was in right after a "

@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
 	  .text = "lines, not functions: those that moved are others then" },
 	{ 'a', "all", NULL, OPTION_FLAG, AT(all), .text = "also what is within the noise" },
 	{ 0, "same-work", NULL, OPTION_FLAG, AT(same_work),
-	  .text = "both recordings are whole runs of the same work: what happens when is no chance" },
+	  .text = "both recordings are complete runs of the same work: phases of the program are no noise" },
 	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000,
 	  .text = "rows of a table (default: 40)" },
 	LOAD_OPTIONS(diff_command_options),
@@ -178,8 +178,8 @@ const struct command diff_command = {
 		"Compares what each function had of each recording's whole. A change is shown when it is "
 		"larger than the two recordings differ by chance: how much that is, is measured on "
 		"them, by how a share changes from one moment of a recording to the next, and printed "
-		"first. Files of other profilers do not say when their samples were taken; for them it "
-		"is assumed that two samples are worth one.\n\n"
+		"first. Files of other profilers do not say when their samples were taken: "
+		"they are assumed to say half of what as many independent ones would.\n\n"
 		"The same function is one of equal language, name and file: lines may have moved. "
 		"With --lines, what has none of its own, a C function, is a row for each line that "
 		"calls it.\n\n"

@@ -262,17 +262,17 @@ const struct command dump_command = {
 	.summary = "show what every thread does right now",
 	.usage = "[OPTIONS] -p PID",
 	.details =
-		"Prints the stack of every thread of the program, the innermost frame first, with the "
+		"Prints the stack of every thread of a Ruby or Python program, without native frames, the innermost frame first, with the "
 		"thread's name, number and state: running, waiting for the GVL or GIL, blocked (asleep, or in "
-		"native code that does without the lock), GC, or stopped (by a signal or a debugger; "
-		"SIGCONT lets a stopped process go on).\n\n"
+		"native code that does without the lock), GC, stopped (by a signal or a debugger; "
+		"SIGCONT lets a stopped process go on), awaiting (a task, with --async=all) or unknown.\n\n"
 		"With --json:\n\n"
 		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"task\", \"state\",\n"
 		"    \"frames\": [{\"name\", \"path\", \"line\", \"kind\",\n"
 		"      \"end_line\", \"column\", \"end_column\",\n"
 		"      \"locals\": [{\"name\", \"value\"}]}]}]}\n\n"
-		"kind is the language (ruby, python), cfunc for its functions written in C, task, native, "
-		"kernel, or mark for [moving] and the like; path and line are null where there are none; "
+		"kind is the language (ruby, python), cfunc for its functions written in C, task, "
+		"or mark for [moving] and the like; path and line are null where there are none; "
 		"columns, from 1 in bytes of UTF-8, are there from Python 3.11 on, locals with --locals, and "
 		"task, a name, where the stack is not a thread's but that of a task that waits (--async=all). "
 		"Bytes that are not UTF-8 are U+FFFD.",

@@ -13,7 +13,7 @@ static const struct option_row rows[] = {
 	SAMPLING_HOW(record_options),
 	RECORD_MORE,
 	{ 0, "weights", NULL, OPTION_FLAG, RECORD_AT(weights),
-	  .text = "nanoseconds instead of counts, in formats that hold one number" },
+	  .text = "nanoseconds instead of counts, in folded stacks" },
 	{ 0, "tape", "DIR", OPTION_TEXT, RECORD_AT(tape_dir),
 	  .text = "also record what was read of the process, for bug reports" },
 	/* rbspy and py-spy */
@@ -27,7 +27,8 @@ static const struct option_row rows[] = {
 	{ 0, "nolineno", NULL, OPTION_FLAG, RECORD_AT(by_function), .text = "as --function",
 	  .synonym = true },
 	{ 0, "full-filenames", NULL, OPTION_IGNORED, .text = "not needed: paths are always whole" },
-	{ 'n', "native", NULL, OPTION_IGNORED, .text = "frames of C are shown with -e kernel" },
+	{ 'n', "native", NULL, OPTION_IGNORED,
+	  .text = "not needed: native frames are shown where the kernel engine can run" },
 	{ 0, "force-version", "VERSION", OPTION_IGNORED,
 	  .text = "not needed: the version is read from the process itself" },
 	{ 0, "raw-file", "FILE", OPTION_IGNORED,
@@ -45,10 +46,11 @@ const struct command record_command = {
 	.summary = "sample a program and write a profile",
 	.usage = "[OPTIONS] -p PID | -a | [--] COMMAND [ARGUMENTS]",
 	.details =
-		"Samples every thread of the process, and of the processes that it starts, and writes "
+		"Samples every thread of the process and of its children, those that are there and those "
+		"to come, and writes "
 		"where they were: a recording (.sonde: everything, for report, export and diff), a flame "
-		"graph (html: one page, works offline), pprof, or folded stacks. The program is not "
-		"stopped; see --pause.\n\n"
+		"graph (html: one page, works offline), pprof, or folded stacks. The program is "
+		"not stopped; from outside (-e reader) a thread may be, for microseconds: see --pause.\n\n"
 		"  sonde record -p 1234 -d 30s\n"
 		"  sonde record -o - -p 1234 | sort\n"
 		"  sonde record -r 999 -o app.pb.gz ruby app.rb --its-own-option\n\n"
@@ -72,8 +74,10 @@ const struct command record_command = {
 		"# Folded lines\n\n"
 		"Root first, frames parted by semicolons, then the number of samples, or nanoseconds "
 		"with --weights: \"label (path:line)\" for a frame of the language, \"label\" for its C "
-		"functions, \"symbol [native]\", \"symbol [kernel]\", and [moving] for a leaf that "
-		"changed while it was read.",
+		"functions, \"symbol [native]\", \"symbol [inlined]\", \"symbol [kernel]\", and marks: in "
+		"square brackets what happened to the reading ([moving]: the leaf changed while it was "
+		"read; [truncated], [unreadable]), in round ones what the thread did ((garbage "
+		"collection), (waiting for the GVL)). [native] alone is a thread outside of the language.",
 	.options = rows,
 	.defaults = &defaults,
 	.options_size = sizeof(struct record_options),

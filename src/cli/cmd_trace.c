@@ -23,8 +23,8 @@ static const struct option_row rows[] = {
 	RECORD_ALL,
 	RECORD_FILE,
 	{ 0, "every", "N", OPTION_NUMBER, AT(every), 1, 1000000,
-	  .text = "the stack of one in N hits, drawn; the sample stands for all of them (default: of "
-		  "all, or as many as 4,000 a second on each CPU)" },
+	  .text = "take the stack of one hit in N, chosen at random: its sample counts for all N (default: "
+		  "of each hit, up to 4,000 a second on each CPU)" },
 	{ 0, "min-latency", "TIME", OPTION_DURATION, AT(latency_min_ns),
 	  .text = "only system calls that take this long: 1ms, 50us" },
 	{ 0, "by-latency", NULL, OPTION_FLAG, AT(weigh_time),

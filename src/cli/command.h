@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * command.h - a sub-command is one const struct in one file.
  *
- * To add one: cmd_<name>.c with the struct, one line in commands.h. Help, man page
- * and shell completion are printed from the option table. */
+ * To add one: cmd_<name>.c with the struct, named in meson.build, one line in commands.h, and its name in
+ * docs/meson.build, which installs the man page. Help, man page and shell completion are printed from the option table. */
 #pragma once
 #include "base/err.h"
 #include "base/types.h"

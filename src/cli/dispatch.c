@@ -108,9 +108,10 @@ const struct command root_command = {
 	.summary = "see where a running program spends its time",
 	.usage = "[--debug=SPEC] COMMAND [OPTIONS]",
 	.details =
-		"sonde is a sampling profiler. It reads the stacks of a running program from outside, "
-		"without stopping it, and proves each sample: what changed while it was read is shown "
-		"as [moving] and never as a wrong stack.\n\n"
+		"sonde is a sampling profiler. As root, or with CAP_BPF and CAP_PERFMON, it walks the "
+		"stacks inside the kernel: native, Ruby, Python and kernel frames in one. Without these "
+		"rights it reads those of Ruby and Python from outside and proves each sample: what "
+		"changed while it was read is shown as [moving] and never as a wrong stack.\n\n"
 		"  sonde record -p 1234 -d 10s      a flame graph of ten seconds of process 1234\n"
 		"  sonde record ruby app.rb         of a program from its start to its end\n"
 		"  sonde dump -p 1234               what every thread does right now\n"

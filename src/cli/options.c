@@ -24,7 +24,7 @@ const struct option_row options_common[] = {
 	{ 'h', "help", NULL, OPTION_FLAG, offsetof(struct common, help),
 	  .text = "say what the options are" },
 	{ 0, "debug", "SPEC", OPTION_TEXT, offsetof(struct common, debug),
-	  .text = "what happens inside, on standard error: \"all\" or \"target:2,ruby\"" },
+	  .text = "what happens inside, on standard error: \"all\" or \"target:2,kernel\"" },
 	{ 0 },
 };
 

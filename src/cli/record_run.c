@@ -60,7 +60,7 @@ static bool check(struct recording *r, struct err *err)
 			       "either every process (-a, --cgroup) or one of them, not both");
 	if (!r->command && !pid && !is_all)
 		return err_set(err, ERR_USAGE,
-			       "of what? Give -p PID, or a command: sonde %s ... python app.py",
+			       "of what? Give -p PID, -a, or a command: sonde %s ... python app.py",
 			       r->name);
 	return sampling_check(&given->sampling, err) &&
 	       record_output_choose(&r->output, given->output, given->format, err);

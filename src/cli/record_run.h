@@ -30,7 +30,7 @@ struct record_options {
 	{ 'o', "output", "FILE", OPTION_TEXT, RECORD_AT(output),                                    \
 	  .text = "write here; \"-\" is standard output (default: sonde-PID-TIME.sonde)" },         \
 	{ 'f', "format", "FORMAT", OPTION_TEXT, RECORD_AT(format), .list = record_output_formats,   \
-	  .text = "instead of what the end of FILE says" }
+	  .text = "instead of what the end of FILE says (\"-\": folded)" }
 
 #define RECORD_ALL                                                                                  \
 	{ 'a', "all", NULL, OPTION_FLAG, RECORD_AT(sampling.all),                                   \
@@ -40,7 +40,7 @@ struct record_options {
 
 #define RECORD_MORE                                                                                 \
 	{ 'T', "threads", NULL, OPTION_FLAG, RECORD_AT(threads),                                    \
-	  .text = "\"thread NAME (TID)\" at the root of each stack" },                              \
+	  .text = "\"thread NAME (TID)\" at the root of each stack (folded, svg, callgrind)" },                              \
 	{ 'F', "function", NULL, OPTION_FLAG, RECORD_AT(by_function),                               \
 	  .text = "frames are functions, with their first line, and not lines of them" },           \
 	{ 0, "with-source", NULL, OPTION_FLAG, RECORD_AT(with_source),                              \

@@ -2,7 +2,7 @@
  * sampling.h - what commands that sample have in common: their options, and the command they start.
  *
  * To write another: a field `sampling` of struct sampling in its options struct, SAMPLING_DEFAULTS in its
- * defaults, and the three groups of rows where they belong in its help. */
+ * defaults, and the groups of rows (SAMPLING_PID, _RATE, _HOW, _SYNONYMS) where they belong in its help. */
 #pragma once
 #include "base/str.h"
 #include "cli/command.h"
@@ -40,8 +40,8 @@ struct sampling {
 #define SAMPLING_HOW(type)                                                                          \
 	{ 0, "pause", "WHEN", OPTION_CHOICE, SAMPLING_AT(type, pause),                              \
 	  .choices = "never,auto,always",                                                           \
-	  .text = "stop the sampled thread for microseconds: never, always, or auto: when too "     \
-		  "many of its samples are [moving]" },                                             \
+	  .text = "(reader) stop the sampled thread for microseconds: never, always, or auto: when too " \
+		  "many of its samples are [moving]; the kernel engine never stops one" },          \
 	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode),                             \
 	  .choices = "cpu,wall,gvl|gil,exception,offcpu",                                           \
 	  .text = "what a sample weighs: CPU time, wall time, time with the VM's lock, (Python) time " \
@@ -61,7 +61,7 @@ struct sampling {
 	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread),                        \
 	  .text = "only this thread" },                                                             \
 	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \
-	  .text = "only this process, not those that it starts" },                      \
+	  .text = "only this process, none of its children" },                      \
 	{ 0, "no-drop-root", NULL, OPTION_FLAG, SAMPLING_AT(type, keep_root),                       \
 	  .text = "under sudo, run the command as root and not as the user who called sudo" }
 

@@ -4,8 +4,8 @@
  * An engine turns a target into samples. It owns no thread and no clock of its
  * caller: pump() runs in the caller's thread until the given time and calls back.
  *
- * To add an engine: one folder here with one const struct engine, one line in
- * engines.c.  It delivers raw frames; names, folding and files are not its
+ * To add an engine: one folder here with one const struct engine, named in meson.build; its extern and its
+ * place in the list of engines.c, the best first; its word in the help of --engine (cli/sampling.h).  It delivers raw frames; names, folding and files are not its
  * business.  What it could not do is a number in struct quality, never silence. */
 #pragma once
 #include "base/err.h"
@@ -45,9 +45,9 @@ struct engine_options {
 	u64 seed;                /* of the jitter; 0: from the system */
 	/* Of engines that have events: these are what is looked at, and not the clock.  Borrowed for the run. */
 	const struct event_list *events; /* NULL: none */
-	u32 every; /* of an event's hits one in so many; 0: all, as long as there are not too many */
+	u32 every; /* the stack of one hit in so many is taken; 0: of each, up to KERNEL_STACKS_HZ on a CPU */
 	u64 latency_min_ns;     /* a system call that is shorter is no event */
-	bool event_weighs_time; /* what it took, and not that it was */
+	bool event_weighs_time; /* a sample weighs the nanoseconds that the call took */
 	bool event_at_root;     /* the event is the outermost frame, and not the leaf */
 };
 

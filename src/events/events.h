@@ -7,8 +7,9 @@
  *	uprobe:LIBRARY:SYMBOL       a function of a library or program is entered
  *	usdt:LIBRARY:PROVIDER:NAME  a probe that its author has put there
  *
- * Each part but the first may hold *, ? and [].  To add a kind: a file with one const struct event_source, one line in
- * events.c, and an entry of the kernel engine that is attached to it. */
+ * Each part but the first may hold *, ? and [].  To add a kind: its enum event_kind, a file with one const struct
+ * event_source (sources.h, meson.build, and the list and the hint of events.c), and the BPF program that is attached to it
+ * (engines/kernel/prof.bpf.c, attach.c). */
 #pragma once
 #include "base/err.h"
 #include "base/table.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * exporter.h - a profile becomes a file.
  *
- * To add a format: one file with one const struct exporter, one line in
- * exporters.c, tests by the program that users open it with. Nothing else. */
+ * To add a format: one file with one const struct exporter, named in meson.build; its extern and its line in
+ * exporters.c; a row in docs/EXPORTS.md; tests by the program that users open it with. */
 #pragma once
 #include "base/out.h"
 #include "profile/profile.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sink.h - where an encoder's bytes go: a compressor, base64, a file, memory.
  *
- * Encoders know nothing of what follows them, so that the same protobuf leaves the command
- * through zlib and the library, which links to libc alone, through stored blocks. */
+ * Encoders know nothing of what follows them. */
 #pragma once
 #include "base/out.h"
 

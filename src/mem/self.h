@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * self.h - our own memory, read so that a wrong address is a failed read.
  *
- * The engines that run inside the profiled process walk structures that other
- * threads change and free under them.  Loading through a pointer could fault;
+ * Who walks structures that other threads change and free (tests do, of their own process) meets wrong ones.  Loading through a pointer could fault;
  * asking the kernel to copy cannot. */
 #pragma once
 #include "mem/mem.h"

@@ -2,7 +2,7 @@
  * load.h - a profile from a file: a recording of ours, or what another profiler wrote.
  *
  * What the file is is told by its first bytes, never by its name. To add a format: one file with one
- * const struct importer, one line in load.c. */
+ * const struct importer, named in meson.build; its extern here and its line in load.c. */
 #pragma once
 #include "base/in.h"
 #include "profile/profile.h"

@@ -72,7 +72,7 @@ struct profile {
 	struct table process_table, thread_table, entry_table;
 	struct timeline timeline; /* of the entries; empty unless cells_most is set */
 	struct quality quality;
-	const char *mode; /* "cpu", "wall", "gvl", "exception" */
+	const char *mode; /* "cpu", "wall", "gvl", "exception", "offcpu", "event" */
 	u32 hz;
 	u64 start_unix_ns; /* wall clock at the start */
 	u64 duration_ns;

@@ -7,11 +7,12 @@
  *   3. runtimes/<name>/step.h      next_thread, begin and step, BPF-safe (walk.h); and what the kernel engine
  *                                  asks: thread_of, in_turn, has_turns, skip, mend and wants_lock, most of which may say no
  *   4. runtimes/<name>/<name>.c    attach, name_frame, and the struct below
- *   5. one line in runtimes/list.h
- *   6. tests: tests/targets/<name>/ (programs that print their own stack), tapes,
+ *   5. one line in runtimes/list.h; runtimes/<name>/meson.build, and its subdir() in runtimes/meson.build
+ *   6. its step.h and WALKER in engines/kernel/walk.bpf.h and tests/bpf/walkers.bpf.c
+ *   7. a colour in export/kinds.c and html/colour.js: else it is "Other languages"
+ *   8. tests: tests/targets/<name>/ (programs that print their own stack), tapes (tests/tapes/record.py),
  *      tests/unit/runtimes/<name>.c
- * Nothing else in the tree changes. If something else must, the contract is wrong.
- * runtimes/toy/ is the whole of it in sixty lines.
+ * If something else must change, the contract is wrong.  runtimes/toy/ is the whole of it in 300 lines.
  *
  * What a walker owes:
  * - The words that say where the stack is are read by `begin` with mem_read: they are

@@ -45,7 +45,7 @@ enum walk_flags {
 				   * stands still the innermost may be a leftover of an earlier call */
 	WALK_TOP_UNLINKED =
 		1
-		<< 5, /* the innermost frame does not lead to its caller: runtime_mend() may find it */
+		<< 5, /* the innermost frame does not lead to its caller: <runtime>_mend() of step.h may find it */
 	WALK_LINKED =
 		1 << 4, /* frames are a list, and some outlive their calls (generators): each fits
 			       * its neighbours, and still they can be of two stacks */

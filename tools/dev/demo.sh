@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ./dev demo: a bundled Ruby program, profiled from outside without a pause.  Sourced by ./dev.
+# ./dev demo: a bundled Ruby program, profiled without a pause.  Sourced by ./dev.
 
 # Sets demo_pid, which the script ends on its way out, whatever happens.
 dev_demo() {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOG_DOMAIN LOG_ruby
+#define LOG_DOMAIN LOG_kernel
 
 static int reset(void **state)
 {
@@ -18,10 +18,10 @@ static void a_spec_sets_levels(void **state)
 {
 	(void)state;
 
-	assert_true(log_configure("ruby:2,target"));
-	assert_int_equal(log_level[LOG_ruby], 2);
+	assert_true(log_configure("kernel:2,target"));
+	assert_int_equal(log_level[LOG_kernel], 2);
 	assert_int_equal(log_level[LOG_target], 1);
-	assert_int_equal(log_level[LOG_mem], 0);
+	assert_int_equal(log_level[LOG_reader], 0);
 }
 
 static void all_means_every_domain(void **state)
@@ -31,8 +31,8 @@ static void all_means_every_domain(void **state)
 	assert_true(log_configure("all:3"));
 	for (u32 i = 0; i < LOG_DOMAIN_COUNT; i++)
 		assert_int_equal(log_level[i], 3);
-	assert_true(log_configure("all:1,mem:2"));
-	assert_int_equal(log_level[LOG_mem], 2);
+	assert_true(log_configure("all:1,reader:2"));
+	assert_int_equal(log_level[LOG_reader], 2);
 	assert_int_equal(log_level[LOG_elf], 1);
 }
 
@@ -40,9 +40,9 @@ static void unknown_domains_are_told(void **state)
 {
 	(void)state;
 
-	assert_false(log_configure("rubi"));
-	assert_false(log_configure("rub"));
-	assert_false(log_configure("ruby:1,,target"));
+	assert_false(log_configure("kernol"));
+	assert_false(log_configure("kern"));
+	assert_false(log_configure("kernel:1,,target"));
 	assert_true(log_configure(""));
 }
 
@@ -70,12 +70,12 @@ static void statements_print_from_their_level_on(void **state)
 	(void)state;
 
 	assert_int_equal(captured(text, sizeof text), 0);
-	log_configure("ruby");
+	log_configure("kernel");
 	captured(text, sizeof text);
-	assert_string_equal(text, "sonde: ruby: one 1\n");
-	log_configure("ruby:2");
+	assert_string_equal(text, "sonde: kernel: one 1\n");
+	log_configure("kernel:2");
 	captured(text, sizeof text);
-	assert_string_equal(text, "sonde: ruby: one 1\nsonde: ruby: two\n");
+	assert_string_equal(text, "sonde: kernel: one 1\nsonde: kernel: two\n");
 }
 
 int main(void)
