@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * discover.c - three witnesses for where the interpreters hang, and one judge.
+ * discover.c - four witnesses for where the interpreters hang, and one judge.
  *
  *	section   .PyRuntime, from 3.10 on: survives stripping
  *	symbol    _PyRuntime (3.7 on), exported; interp_head (2.7, 3.6), local
+ *	code      PyInterpreterState_Head(), exported: returns interp_head (2.7, 3.6)
  *	scan      of all words in the image's writable pages: to 3.6 one that closes; where even the section
  *	          headers were taken away, the cookie of the table that 3.13 and later have
  *
@@ -16,6 +17,7 @@
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
 #include "runtimes/python/versions.h"
+#include "target/getter.h"
 #include "target/loaded.h"
 #include "target/target.h"
 
@@ -303,6 +305,15 @@ static bool scan_for_variable(const struct loaded *place, struct python_state *s
 	return true;
 }
 
+/* A function that returns a variable: where that is. */
+static bool variable_by_code(const struct loaded *place, const char *name, u64 *addr)
+{
+	struct getter getter;
+
+	return getter_named(place, name, &getter) && getter.loads == 1 &&
+	       getter_address(place->mem, &getter, 0, addr);
+}
+
 static bool find_variable(const struct loaded *place, struct python_state *state, struct err *err)
 {
 	u64 head;
@@ -311,6 +322,8 @@ static bool find_variable(const struct loaded *place, struct python_state *state
 		state->holder = head;
 	if (loaded_symbol(place, "interp_head", &head))
 		return accept(place, state, head, PYTHON_FROM_SYMBOL, err);
+	if (variable_by_code(place, "PyInterpreterState_Head", &head))
+		return accept(place, state, head, PYTHON_FROM_CODE, err);
 	return scan_for_variable(place, state) ||
 	       err_set(err, ERR_NOT_READY, "%s: no interpreter with a thread found",
 		       image_name(place->image));

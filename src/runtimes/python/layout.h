@@ -130,6 +130,7 @@ enum python_source {
 	PYTHON_FROM_PROCESS, /* _Py_DebugOffsets of the process */
 	PYTHON_FROM_SECTION, /* .PyRuntime */
 	PYTHON_FROM_SYMBOL,  /* the image's symbol table */
+	PYTHON_FROM_CODE,    /* decoded from a small exported function */
 	PYTHON_FROM_MEMORY,  /* found by a closure in the live process */
 };
 

@@ -151,6 +151,7 @@ static const char *source_text(u8 source)
 		[PYTHON_FROM_PROCESS] = "said by the process",
 		[PYTHON_FROM_SECTION] = "section .PyRuntime",
 		[PYTHON_FROM_SYMBOL] = "symbol",
+		[PYTHON_FROM_CODE] = "decoded from code",
 		[PYTHON_FROM_MEMORY] = "found in the process",
 	};
 

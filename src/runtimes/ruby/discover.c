@@ -13,9 +13,9 @@
 
 #include "elf/image.h"
 #include "runtimes/ruby/calibrate.h"
-#include "runtimes/ruby/decode.h"
 #include "runtimes/ruby/step.h"
 #include "runtimes/ruby/symbols.h"
+#include "target/getter.h"
 #include "target/loaded.h"
 #include "target/target.h"
 
@@ -57,15 +57,6 @@ bool ruby_find_image(const struct target *target, const struct image *image, str
 
 /* ---- what small functions say -------------------------------------------------------------- */
 
-static bool read_code(const struct loaded *place, const char *name, struct ruby_code *code)
-{
-	u64 addr;
-
-	*code = (struct ruby_code){ 0 };
-	return image_machine(place->image) == EM_X86_64 && loaded_symbol(place, name, &addr) &&
-	       ruby_code_read(place->mem, addr, code);
-}
-
 static void note(struct ruby_state *state, enum ruby_field field, u64 value)
 {
 	*ruby_field_at(&state->at, field) = (u16)value;
@@ -74,35 +65,36 @@ static void note(struct ruby_state *state, enum ruby_field field, u64 value)
 
 void ruby_decode_numbers(const struct loaded *place, struct ruby_state *state)
 {
-	struct ruby_code code;
+	struct getter getter;
 
 	/* vm->objspace->flags.during_gc: bit 5 of the flags. */
-	if (read_code(place, "rb_during_gc", &code) && code.loads >= 2 && code.shift == 5) {
-		s32 objspace = code.displacement[code.loads - 2];
-		s32 flags = code.displacement[code.loads - 1];
-		if (code.base && objspace > 0 && objspace < UINT16_MAX)
+	if (getter_named(place, "rb_during_gc", &getter) && getter.loads >= 2 &&
+	    getter.shift == 5) {
+		s32 objspace = getter.displacement[getter.loads - 2];
+		s32 flags = getter.displacement[getter.loads - 1];
+		if (getter.base && objspace > 0 && objspace < UINT16_MAX)
 			note(state, RUBY_vm_objspace, (u64)objspace);
 		if (flags > 0 && flags < UINT16_MAX)
 			note(state, RUBY_gc_flags, (u64)flags);
 	}
-	if (read_code(place, "rb_gc_count", &code) && code.loads >= 1) {
-		s32 count = code.displacement[code.loads - 1];
+	if (getter_named(place, "rb_gc_count", &getter) && getter.loads >= 1) {
+		s32 count = getter.displacement[getter.loads - 1];
 		if (count > 0 && count < UINT16_MAX && !(count & 7))
 			note(state, RUBY_gc_count, (u64)count);
 	}
 	/* Followed to its jump, or given up behind the comparison: that is what is asked. */
-	(void)read_code(place, "rb_id2str", &code);
-	if (code.compared > 128 && code.compared < 256)
-		note(state, RUBY_id_last_operator, code.compared);
+	(void)getter_named(place, "rb_id2str", &getter);
+	if (getter.compared > 128 && getter.compared < 256)
+		note(state, RUBY_id_last_operator, getter.compared);
 }
 
 /* The VM pointer's own address: where the load before the one of objspace reads. */
 static bool vm_variable_by_code(const struct loaded *place, const char *name, u64 *variable)
 {
-	struct ruby_code code;
+	struct getter getter;
 
-	return read_code(place, name, &code) && code.loads >= 3 &&
-	       ruby_code_address(place->mem, &code, code.loads - 3, variable);
+	return getter_named(place, name, &getter) && getter.loads >= 3 &&
+	       getter_address(place->mem, &getter, getter.loads - 3, variable);
 }
 
 /* ---- the scan ------------------------------------------------------------------------------ */
@@ -145,33 +137,50 @@ static bool word_is_ids(const struct loaded *place, void *state_, u64 addr, cons
 
 /* ---- the answers --------------------------------------------------------------------------- */
 
-static bool try_variable(const struct loaded *place, struct ruby_state *state, u64 variable,
-			 enum ruby_source source)
+enum vm { VM_NONE, VM_TO_COME, VM_RUNS };
+
+/* TO_COME: nothing has been written there yet. */
+static enum vm try_variable(const struct loaded *place, struct ruby_state *state, u64 variable,
+			    enum ruby_source source)
 {
 	u64 vm;
 
-	if (!mem_peek(place->mem, variable, &vm, 8) || !ruby_close_vm(place->mem, state, vm))
-		return false;
+	if (!mem_peek(place->mem, variable, &vm, 8))
+		return VM_NONE;
+	if (!vm)
+		return VM_TO_COME;
+	if (!ruby_close_vm(place->mem, state, vm))
+		return VM_NONE;
 	state->vm_variable = variable;
 	state->vm_source = source;
-	return true;
+	return VM_RUNS;
+}
+
+/* By those who name the variable. */
+static enum vm find_named_vm(const struct loaded *place, struct ruby_state *state, u32 ways)
+{
+	static const char *const names[] = { "ruby_current_vm_ptr", "ruby_current_vm" };
+	static const char *const getters[] = { "rb_during_gc", "rb_gc_count" };
+	enum vm vm = VM_NONE;
+	u64 variable;
+
+	for (u32 i = 0; i < COUNT_OF(names) && !vm && (ways & RUBY_BY_SYMBOL); i++)
+		if (loaded_symbol(place, names[i], &variable))
+			vm = try_variable(place, state, variable, RUBY_FROM_SYMBOL);
+	for (u32 i = 0; i < COUNT_OF(getters) && !vm && (ways & RUBY_BY_CODE); i++)
+		if (vm_variable_by_code(place, getters[i], &variable))
+			vm = try_variable(place, state, variable, RUBY_FROM_CODE);
+	return vm;
 }
 
 bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways, struct err *err)
 {
-	static const char *const names[] = { "ruby_current_vm_ptr", "ruby_current_vm" };
-	static const char *const getters[] = { "rb_during_gc", "rb_gc_count" };
-	u64 variable;
+	enum vm vm = find_named_vm(place, state, ways);
 
-	for (u32 i = 0; i < COUNT_OF(names) && (ways & RUBY_BY_SYMBOL); i++)
-		if (loaded_symbol(place, names[i], &variable) &&
-		    try_variable(place, state, variable, RUBY_FROM_SYMBOL))
-			return true;
-	for (u32 i = 0; i < COUNT_OF(getters) && (ways & RUBY_BY_CODE); i++)
-		if (vm_variable_by_code(place, getters[i], &variable) &&
-		    try_variable(place, state, variable, RUBY_FROM_CODE))
-			return true;
-	if ((ways & RUBY_BY_SCAN) && loaded_scan(place, word_is_vm, state)) {
+	if (vm == VM_RUNS)
+		return true;
+	/* where it is to come, no other word of the image has to be asked */
+	if (vm == VM_NONE && (ways & RUBY_BY_SCAN) && loaded_scan(place, word_is_vm, state)) {
 		state->vm_source = RUBY_FROM_MEMORY;
 		return true;
 	}

@@ -10,7 +10,7 @@
 #include "runtimes/ruby/versions.h"
 
 #include "base/rng.h"
-#include "ruby-memory.h"
+#include "unit/memory.h"
 
 enum {
 	BASE = 0x100000,

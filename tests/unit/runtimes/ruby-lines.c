@@ -3,8 +3,8 @@
 #include "runtimes/ruby/lines.h"
 
 #include "base/rng.h"
-#include "ruby-memory.h"
 #include "runtimes/ruby/versions.h"
+#include "unit/memory.h"
 
 enum {
 	BASE = 0x100000,

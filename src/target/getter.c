@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * decode.c - one straight line through a getter, gcc's or clang's.
+ * getter.c - one straight line through a getter, gcc's or clang's.
  *
  * Seen on Debian (2.7 to 3.4, x86-64):
  *
@@ -11,9 +11,13 @@
  * Branches are not taken (they lead to the answer for NULL), one jump is followed
  * (ruby -> the function behind an alias).  No table of opcodes: what is not listed
  * here ends the decoding, and the caller has other witnesses. */
-#include "runtimes/ruby/decode.h"
+#include "target/getter.h"
 
 #include "base/cursor.h"
+#include "elf/image.h"
+#include "target/loaded.h"
+
+#include <elf.h>
 
 enum {
 	CODE_BYTES = 96,
@@ -30,7 +34,7 @@ struct decoder {
 	u64 address; /* of the first byte */
 	const u8 *first;
 	u32 current; /* the register that holds the value so far */
-	struct ruby_code *out;
+	struct getter *out;
 };
 
 struct operand {
@@ -56,7 +60,7 @@ static struct operand read_operand(struct decoder *d, u8 rex)
 
 static bool add_load(struct decoder *d, s32 displacement)
 {
-	if (d->out->loads == RUBY_CODE_LOADS_MAX)
+	if (d->out->loads == GETTER_LOADS_MAX)
 		return false;
 	d->out->displacement[d->out->loads++] = displacement;
 	return true;
@@ -189,11 +193,11 @@ static enum verdict decode_one(struct decoder *d, s32 *jump)
 	}
 }
 
-bool ruby_code_read(const struct mem *mem, u64 function, struct ruby_code *out)
+bool getter_read(const struct mem *mem, u64 function, struct getter *out)
 {
 	u8 bytes[CODE_BYTES];
 
-	*out = (struct ruby_code){ 0 };
+	*out = (struct getter){ 0 };
 	for (u32 jumps = 0; jumps <= JUMPS_MAX; jumps++) {
 		if (!mem_read(mem, function, bytes, sizeof bytes))
 			return false;
@@ -219,15 +223,24 @@ bool ruby_code_read(const struct mem *mem, u64 function, struct ruby_code *out)
 	return false;
 }
 
-bool ruby_code_address(const struct mem *mem, const struct ruby_code *code, u32 index, u64 *out)
+bool getter_named(const struct loaded *loaded, const char *name, struct getter *out)
 {
-	u64 addr = code->base;
+	u64 addr;
 
-	if (!code->base || index >= code->loads)
+	*out = (struct getter){ 0 };
+	return image_machine(loaded->image) == EM_X86_64 && loaded_symbol(loaded, name, &addr) &&
+	       getter_read(loaded->mem, addr, out);
+}
+
+bool getter_address(const struct mem *mem, const struct getter *getter, u32 index, u64 *out)
+{
+	u64 addr = getter->base;
+
+	if (!getter->base || index >= getter->loads)
 		return false;
 	for (u32 i = 0; i < index; i++)
-		if (!mem_u64(mem, addr + (u64)(s64)code->displacement[i], &addr))
+		if (!mem_u64(mem, addr + (u64)(s64)getter->displacement[i], &addr))
 			return false;
-	*out = addr + (u64)(s64)code->displacement[index];
+	*out = addr + (u64)(s64)getter->displacement[index];
 	return true;
 }

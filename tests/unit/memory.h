@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ruby-memory.h - a piece of memory that a test wrote, read like a process. */
+ * memory.h - a piece of memory that a test wrote, read like a process. */
 #pragma once
 #include "mem/mem.h"
 
