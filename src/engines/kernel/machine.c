@@ -206,6 +206,17 @@ static void move(struct machine_loop *to, const struct machine_loop *from, u32 c
 		to[i] = (struct machine_loop){ from[i].begin + by, from[i].end + by, from[i].part };
 }
 
+/* Ruby's address is that of one instruction's code: any in the same function leads to the same answer. */
+static bool is_answer_for(const struct machine_known *known, u32 file, u64 linked)
+{
+	bool inside = known->address == linked;
+
+	for (u32 i = 0; i < known->loop_count; i++)
+		inside |= known->loops[i].part == MACHINE_LOOP && linked >= known->loops[i].begin &&
+			  linked < known->loops[i].end;
+	return known->file == file && inside;
+}
+
 static void add_loop(struct machine *machine, struct unwind_space *space, machine_cache *cache,
 		     u64 address)
 {
@@ -215,7 +226,7 @@ static void add_loop(struct machine *machine, struct unwind_space *space, machin
 		return;
 	for (u32 i = 0; i < cache->count; i++) {
 		const struct machine_known *known = &cache->at[i];
-		if (known->file != range->file->number || known->address != address - range->bias)
+		if (!is_answer_for(known, range->file->number, address - range->bias))
 			continue;
 		machine->loop_count = known->loop_count;
 		move(machine->loops, known->loops, known->loop_count, range->bias);

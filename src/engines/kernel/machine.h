@@ -35,8 +35,8 @@ struct machine {
 
 /* Loops as linked, by the address in one that led to them: images are searched once, however many processes run them. */
 struct machine_known {
-	u32 file; /* number */
-	u64 address;
+	u32 file;    /* number */
+	u64 address; /* linked */
 	u32 loop_count;
 	struct machine_loop loops[MACHINE_LOOPS_MAX];
 };
