@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * calls.c WHAT COUNT - outer > middle > inner does something COUNT times, and says how often and how long that was.
+ * calls.c WHAT COUNT - outer > middle > inner does something COUNT times, and says how often and how long that was;
+ * of its sleeps, how many were to be long, and how many were.
  *
  *	pid     asks for its parent's pid
  *	sleep   sleeps: every fourth time 4 ms, else 100 us
@@ -17,7 +18,9 @@
 #define APART __attribute__((noinline))
 
 static volatile uint64_t turns;
-static uint64_t long_ones, slept_ns;
+enum { SHORT_NS = 100 * 1000, LONG_NS = 4 * 1000 * 1000, LONG_ENOUGH_NS = 3 * 1000 * 1000 };
+
+static uint64_t long_ones, as_long, slept_ns;
 
 APART void calls_probed(unsigned n);
 APART void calls_probed(unsigned n)
@@ -27,12 +30,14 @@ APART void calls_probed(unsigned n)
 
 APART static void nap(unsigned n)
 {
-	struct timespec time = { 0, n % 4 ? 100000 : 4000000 };
+	struct timespec time = { 0, n % 4 ? SHORT_NS : LONG_NS };
 	uint64_t begin = truth_ns(CLOCK_MONOTONIC);
 
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-	slept_ns += truth_ns(CLOCK_MONOTONIC) - begin;
+	uint64_t ns = truth_ns(CLOCK_MONOTONIC) - begin;
+	slept_ns += ns;
 	long_ones += n % 4 == 0;
+	as_long += ns >= LONG_ENOUGH_NS;
 }
 
 /* What SystemTap's sys/sdt.h makes of DTRACE_PROBE(). */
@@ -115,8 +120,9 @@ int main(int argc, char **argv)
 	unsigned count = (unsigned)atoi(argv[2]);
 	uint64_t begin = truth_ns(CLOCK_MONOTONIC);
 	outer(argv[1], count);
-	printf("{\"count\": %u, \"ns\": %llu, \"long\": %llu, \"slept_ns\": %llu}\n", count,
-	       (unsigned long long)(truth_ns(CLOCK_MONOTONIC) - begin),
-	       (unsigned long long)long_ones, (unsigned long long)slept_ns);
+	printf("{\"count\": %u, \"ns\": %llu, \"long\": %llu, \"as_long\": %llu, \"slept_ns\": %llu}\n",
+	       count, (unsigned long long)(truth_ns(CLOCK_MONOTONIC) - begin),
+	       (unsigned long long)long_ones, (unsigned long long)as_long,
+	       (unsigned long long)slept_ns);
 	return 0;
 }
