@@ -59,7 +59,7 @@ bool account_depart(struct reader_process *process, struct reader_thread *thread
 				     .owed_ns = thread->owed_ns };
 
 	if (!thread->unpaid && ended) {
-		process->loose_ns += (s64)thread->owed_ns;
+		process->loose_ns += thread->wanted ? (s64)thread->owed_ns : 0;
 		thread->owed_ns = 0;
 	}
 	if (!thread->unpaid)
@@ -213,6 +213,8 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 		u64 loose = loose_of(process), left = share_departed(process, loose, share, arg);
 		process->loose_ns -= (s64)(loose - left);
 	}
+	if (process->some_unwanted)
+		process->loose_ns = 0;
 	share_owed(process, share, arg);
 }
 

@@ -377,6 +377,7 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 				   .options = options,
 				   .known = process->threads.count };
 
+	process->some_unwanted = options->tid || options->thread_name;
 	bool good = target_read_threads(process->target, &refresh.all, err);
 	if (good) {
 		refresh.found = calloc(refresh.all.count + 1, sizeof(struct reader_thread *));

@@ -106,8 +106,10 @@ struct reader_process {
 	u64 begun_ns,
 		begun_main_ns; /* of it, and of its main thread: what was told of the image before */
 	u64 cpu_ns, epoch_ns, swept_ns;
-	s64 loose_ns; /* CPU time that no thread has told, so far: of those that were not there to be asked */
-	u64 rebound_ns; /* of this epoch's CPU time, what account_rebind() has handed on */
+	/* CPU time that no thread has told, so far: of those that were not there to be asked */
+	s64 loose_ns;
+	bool some_unwanted; /* it may be theirs: it is kept for nobody */
+	u64 rebound_ns;     /* of this epoch's CPU time, what account_rebind() has handed on */
 	VEC(struct departed) departed;
 	char warning[200];
 };
