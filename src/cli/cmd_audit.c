@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
-#include "base/json.h"
+#include "cli/json_names.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/value.h"
@@ -111,14 +111,12 @@ static void json_side(struct json *json, const char *key, const struct audit_sid
 
 static void write_json(const struct audit_result *result, struct out *out)
 {
-	const struct name_string *strings = result->names.strings.at;
 	struct json json = json_make(out);
 
 	json_object(&json, NULL);
 	json_number(&json, "pid", result->pid);
-	json_bytes(&json, "title", strings[result->title].text, strings[result->title].length);
-	json_bytes(&json, "runtime", strings[result->runtime].text,
-		   strings[result->runtime].length);
+	json_name(&json, "title", &result->names, result->title);
+	json_name(&json, "runtime", &result->names, result->runtime);
 	json_number(&json, "duration_ns", result->duration_ns);
 	json_side(&json, "stopped", &result->side[AUDIT_STOPPED]);
 	json_side(&json, "unstopped", &result->side[AUDIT_UNSTOPPED]);
@@ -129,10 +127,8 @@ static void write_json(const struct audit_result *result, struct out *out)
 		const struct audit_native *native = &result->natives.at[i];
 
 		json_object(&json, NULL);
-		json_bytes(&json, "function", strings[native->name].text,
-			   strings[native->name].length);
-		json_bytes(&json, "image", strings[native->image].text,
-			   strings[native->image].length);
+		json_name(&json, "function", &result->names, native->name);
+		json_name(&json, "image", &result->names, native->image);
 		json_number(&json, "count", native->count);
 		json_end(&json);
 	}

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/json_names.h"
 #include "cli/say.h"
 #include "cli/value.h"
 #include "sample/label.h"
@@ -136,11 +136,6 @@ static void write_text(const struct dump *dump, const char *wanted, struct out *
 	}
 }
 
-static void json_string(struct json *json, const char *key, const struct name_string *string)
-{
-	json_bytes(json, key, string->text, string->length);
-}
-
 static void json_locals(struct json *json, const char *line)
 {
 	json_array(json, "locals");
@@ -163,9 +158,9 @@ static void json_frame(struct json *json, const struct dump *dump, u32 location_
 	const struct name_function *function = &dump->names.functions.at[location->function];
 
 	json_object(json, NULL);
-	json_string(json, "name", string_at(dump, function->name));
+	json_name(json, "name", &dump->names, function->name);
 	if (function->path)
-		json_string(json, "path", string_at(dump, function->path));
+		json_name(json, "path", &dump->names, function->path);
 	else
 		json_null(json, "path");
 	if (location->line)
@@ -190,7 +185,7 @@ static void write_json(const struct dump *dump, const char *wanted, struct out *
 
 	json_object(&json, NULL);
 	json_number(&json, "pid", dump->pid);
-	json_string(&json, "runtime", string_at(dump, dump->runtime));
+	json_name(&json, "runtime", &dump->names, dump->runtime);
 	json_array(&json, "threads");
 	for (u32 i = 0; i < dump->threads.count; i++) {
 		const struct dump_thread *thread = &dump->threads.at[i];
@@ -199,9 +194,9 @@ static void write_json(const struct dump *dump, const char *wanted, struct out *
 			continue;
 		json_object(&json, NULL);
 		json_number(&json, "tid", thread->tid);
-		json_string(&json, "name", string_at(dump, thread->name));
+		json_name(&json, "name", &dump->names, thread->name);
 		if (thread->task)
-			json_string(&json, "task", string_at(dump, thread->task));
+			json_name(&json, "task", &dump->names, thread->task);
 		json_text(&json, "state", state_text(thread, state));
 		json_array(&json, "frames");
 		u32 local = thread->locals;
@@ -262,9 +257,9 @@ const struct command dump_command = {
 	.summary = "show what every thread does right now",
 	.usage = "[OPTIONS] -p PID",
 	.details =
-		"Prints the stack of every thread of a Ruby or Python program, without native frames, the innermost frame first, with the "
-		"thread's name, number and state: running, waiting for the GVL or GIL, blocked (asleep, or in "
-		"native code that does without the lock), GC, stopped (by a signal or a debugger; "
+		"Prints the stack of every thread of a Ruby or Python program, without native frames, the innermost "
+		"frame first, with the thread's name, number and state: running, waiting for the GVL or GIL, blocked "
+		"(asleep, or in native code that does without the lock), GC, stopped (by a signal or a debugger; "
 		"SIGCONT lets a stopped process go on), awaiting (a task, with --async=all) or unknown.\n\n"
 		"With --json:\n\n"
 		"  {\"pid\", \"runtime\", \"threads\": [{\"tid\", \"name\", \"task\", \"state\",\n"

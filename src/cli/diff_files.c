@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "cli/diff_print.h"
+#include "cli/json_names.h"
 #include "export/html.h"
 #include "profile/preorder.h"
 #include "sample/label.h"
@@ -110,29 +110,17 @@ static void json_value(struct json *json, const char *key, const struct diff_val
 	json_end(json);
 }
 
-static void json_string(struct json *json, const char *key, const struct names *names, u32 string)
-{
-	json_bytes(json, key, names->strings.at[string].text, names->strings.at[string].length);
-}
-
 static void json_row(struct json *json, const struct diff *diff, u32 row)
 {
 	const struct names *names = &diff->names;
 	const struct name_location *location = &names->locations.at[row];
-	const struct name_function *function = &names->functions.at[location->function];
+	u32 first = names->functions.at[location->function].first_line;
 
 	json_object(json, NULL);
-	json_string(json, "name", names, function->name);
-	json_string(json, "path", names, function->path);
-	json_number(json, "line", diff->options.lines ? location->line : function->first_line);
-	json_string(json, "language", names, function->language);
-	u32 site = diff->options.lines ? diff_site(diff, row) : 0;
-	if (site) {
-		const struct name_location *called_at = &names->locations.at[site];
-		json_string(json, "called_at_path", names,
-			    names->functions.at[called_at->function].path);
-		json_number(json, "called_at_line", called_at->line);
-	}
+	if (diff->options.lines)
+		json_place(json, names, location->function, location->line, diff_site(diff, row));
+	else
+		json_place(json, names, location->function, first, 0);
 	json_number(json, "before_samples", diff->row[row].before_samples);
 	json_number(json, "after_samples", diff->row[row].after_samples);
 	json_value(json, "self", &diff->row[row].self);

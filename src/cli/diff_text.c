@@ -67,9 +67,7 @@ void diff_print_label(const struct diff_print *print, u32 row, struct str *label
 		label_function(label, names, names->locations.at[row].function, 0);
 		return;
 	}
-	label_location(label, names, row, 0);
-	if (diff_site(print->diff, row))
-		label_site(label, names, diff_site(print->diff, row), 0);
+	label_line(label, names, row, diff_site(print->diff, row), 0);
 }
 
 /* ---- head --------------------------------------------------------------------------------- */

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * report_json.c - a report for programs. Amounts are in the unit that it names. */
-#include "base/json.h"
+#include "cli/json_names.h"
 #include "cli/report.h"
-
-static void json_string(struct json *json, const char *key, const struct report *report, u32 string)
-{
-	const struct name_string *text = &report->profile->names.strings.at[string];
-
-	json_bytes(json, key, text->text, text->length);
-}
 
 static void json_rows(struct json *json, const struct report *report)
 {
@@ -19,20 +12,11 @@ static void json_rows(struct json *json, const struct report *report)
 	for (u32 i = 0; i < report->row_count && i < report->options->limit; i++) {
 		const struct fold_key *key = &report->fold.keys.at[report->rows[i]];
 		const struct fold_value *row = &report->fold.row[report->rows[i]];
-		const struct name_location *site = &names->locations.at[key->site];
-		u32 number = lines ? names->locations.at[key->item].function : key->item;
-		const struct name_function *function = &names->functions.at[number];
-		u32 line = lines ? names->locations.at[key->item].line : function->first_line;
+		u32 function = lines ? names->locations.at[key->item].function : key->item;
+		u32 line = lines ? names->locations.at[key->item].line :
+				   names->functions.at[function].first_line;
 		json_object(json, NULL);
-		json_string(json, "name", report, function->name);
-		json_string(json, "path", report, function->path);
-		json_number(json, "line", line);
-		json_string(json, "language", report, function->language);
-		if (key->site) {
-			json_string(json, "called_at_path", report,
-				    names->functions.at[site->function].path);
-			json_number(json, "called_at_line", site->line);
-		}
+		json_place(json, names, function, line, key->site);
 		json_number(json, "self", row->self);
 		json_number(json, "total", row->total);
 		json_number(json, "self_samples", row->self_samples);
@@ -52,7 +36,7 @@ static void json_threads(struct json *json, const struct report *report)
 		json_object(json, NULL);
 		json_number(json, "pid", profile->processes.at[thread->process].pid);
 		json_number(json, "tid", thread->tid);
-		json_string(json, "name", report, thread->name);
+		json_name(json, "name", &profile->names, thread->name);
 		json_number(json, "self", report->threads[i].weight);
 		json_number(json, "self_samples", report->threads[i].samples);
 		json_end(json);
@@ -65,7 +49,7 @@ static void json_languages(struct json *json, const struct report *report)
 	json_array(json, "languages");
 	for (u32 i = 0; i < report_used(report->languages, report->language_count); i++) {
 		json_object(json, NULL);
-		json_string(json, "name", report, report->languages[i].key);
+		json_name(json, "name", &report->profile->names, report->languages[i].key);
 		json_number(json, "self", report->languages[i].weight);
 		json_number(json, "self_samples", report->languages[i].samples);
 		json_end(json);
@@ -83,7 +67,7 @@ static void json_processes(struct json *json, const struct report *report)
 			&profile->processes.at[report->processes[i].key];
 		json_object(json, NULL);
 		json_number(json, "pid", process->pid);
-		json_string(json, "name", report, process->name);
+		json_name(json, "name", &profile->names, process->name);
 		json_number(json, "self", report->processes[i].weight);
 		json_number(json, "self_samples", report->processes[i].samples);
 		json_end(json);

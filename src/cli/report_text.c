@@ -14,7 +14,6 @@
 #include "cli/value.h"
 #include "sample/label.h"
 
-/* "deflate at app.rb:12" for what has no line of its own. */
 static void add_key_label(const struct report *report, u32 number, struct str *label)
 {
 	const struct names *names = &report->profile->names;
@@ -25,9 +24,7 @@ static void add_key_label(const struct report *report, u32 number, struct str *l
 		label_function(label, names, key->item, 0);
 		return;
 	}
-	label_location(label, names, key->item, 0);
-	if (key->site)
-		label_site(label, names, key->site, 0);
+	label_line(label, names, key->item, key->site, 0);
 }
 
 /* Three digits that say something: "43.1 ms", "1.32 s", "2 min 5 s". */

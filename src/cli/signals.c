@@ -60,11 +60,12 @@ static void on_interrupt(int number, siginfo_t *info, void *unused)
 static void on_end(int number, siginfo_t *info, void *unused)
 {
 	(void)unused;
-	/* A lost terminal sends SIGHUP twice and more; timeout(1) sends SIGTERM to us and to our group. */
-	if (stop_signal == number && (number == SIGHUP || clock_now_ns() < stopped_ns + AGAIN_NS))
-		return;
-	if (stop_signal == number)
+	if (stop_signal == number) {
+		/* A lost terminal sends SIGHUP twice and more; timeout(1) sends SIGTERM to us and to our group. */
+		if (number == SIGHUP || clock_now_ns() < stopped_ns + AGAIN_NS)
+			return;
 		quit(number);
+	}
 	if (child_pid && info->si_code != SI_KERNEL)
 		kill(child_pid, number);
 	stop(number);

@@ -172,11 +172,9 @@ u32 top_model_label(const struct top_model *model, enum top_view view, u32 key, 
 	u32 name = out->length;
 	str_clear(out);
 	if (line)
-		label_location(out, names, line->location, 0);
+		label_line(out, names, line->location, line->site, 0);
 	else
 		label_function(out, names, function, 0);
-	if (line && line->site)
-		label_site(out, names, line->site, 0);
 	return name && name < out->length ? name : out->length;
 }
 

@@ -41,10 +41,13 @@ void label_location(struct str *out, const struct names *names, u32 location, ch
 	add_label(out, names, at->function, at->line, separator);
 }
 
-void label_site(struct str *out, const struct names *names, u32 location, char separator)
+void label_line(struct str *out, const struct names *names, u32 location, u32 site, char separator)
 {
-	const struct name_location *at = &names->locations.at[location];
+	const struct name_location *at = &names->locations.at[site];
 
+	label_location(out, names, location, separator);
+	if (!site)
+		return;
 	str_add_text(out, " at ");
 	label_string(out, names, names->functions.at[at->function].path, separator);
 	str_addf(out, ":%u", at->line);
