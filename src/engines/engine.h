@@ -5,8 +5,9 @@
  * caller: pump() runs in the caller's thread until the given time and calls back.
  *
  * To add an engine: one folder here with one const struct engine, named in meson.build; its extern and its
- * place in the list of engines.c, the best first; its word in the help of --engine (cli/sampling.h).  It delivers raw frames; names, folding and files are not its
- * business.  What it could not do is a number in struct quality, never silence. */
+ * place in the list of engines.c, the best first; its word in the help of --engine (cli/sampling.h).  It
+ * delivers raw frames; names, folding and files are not its business.  What it could not do is a number in
+ * struct quality, never silence. */
 #pragma once
 #include "base/err.h"
 #include "base/types.h"

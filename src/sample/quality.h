@@ -2,8 +2,9 @@
  * quality.h - the ledger: what was asked, what came, what was lost and why.
  *
  * expected = taken + each lost cause, always.  One unit is one attempt: of the reader one look at
- * one process at one deadline, of the kernel engine one interrupt of one thread, or one hit of an event.  The rest describes the samples that were taken.
- * The X-lists drive every export, so a new cause shows up everywhere. */
+ * one process at one deadline, of the kernel engine one interrupt of one thread, or one hit of an event.
+ * The rest describes the samples that were taken.  The X-lists drive every export, so a new cause shows up
+ * everywhere. */
 #pragma once
 #include "base/types.h"
 

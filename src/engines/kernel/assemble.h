@@ -17,8 +17,8 @@ u64 assembled_end(const struct kernel_record *record, size_t size);
 /* What the sample's generation is made of: those of its VMs' threads, or what the process maps. */
 u64 assembled_generation(const struct watched *process, const struct kernel_vm *vms,
 			 const u64 each[KERNEL_VMS]);
-/* What a record is of comes first, or last if it is to be the root. Fills frames, flags, generation and leftover of `out`, which has room for ASSEMBLED_MAX frames. A record that is
- * shorter than it says gives what there is. */
+/* What a record is of comes first, or last if it is to be the root. Fills frames, flags, generation and leftover of
+ * `out`, which has room for ASSEMBLED_MAX frames. A record that is shorter than it says gives what there is. */
 void assemble(struct assembly *assembly, struct watched *process,
 	      const struct kernel_record *record, size_t size, bool event_at_root,
 	      struct sample *out);

@@ -48,18 +48,13 @@ static void end_threads(struct run *run, struct watched *process, u64 now_ns)
 }
 
 /* One thread is left, and has the first one's number, whichever called exec. */
-static void on_exec(struct run *run, const struct kernel_head *head)
+static void on_exec(struct run *run, struct watched *process, const struct kernel_head *head)
 {
-	struct watched *process = run_find(run, head->pid);
+	struct watched_thread *left = watched_find_thread(process, head->tid);
 	struct err err = { 0 };
 
-	if (!process)
-		return;
-	for (u32 i = 0; i < process->threads.count; i++) {
-		struct watched_thread *one = &process->threads.at[i];
-		if (one->tid == head->tid && one->runtime_ns < head->runtime_ns)
-			one->runtime_ns = head->runtime_ns;
-	}
+	if (left && left->runtime_ns < head->runtime_ns)
+		left->runtime_ns = head->runtime_ns;
 	end_threads(run, process, head->time_ns);
 	run_leave_space(run, process);
 	run_leave_vms(run, process);
@@ -68,18 +63,17 @@ static void on_exec(struct run *run, const struct kernel_head *head)
 		log_debug(1, "process %u: %s", process->pid, err.text);
 }
 
-/* The ring had no room for it. */
-static bool missed_exec(const struct run *run, const struct kernel_head *head)
+static void on_sample(struct run *run, struct watched *process, const struct kernel_record *record,
+		      size_t size)
 {
-	const struct watched *process = run_find(run, head->pid);
-
-	return process && head->execs > process->execs;
+	if (process && record->head.execs > process->execs) /* the ring had no room for it */
+		on_exec(run, process, &record->head);
+	run_on_sample(run, process, record, size);
 }
 
-static void on_end(struct run *run, const struct kernel_head *head)
+static void on_end(struct run *run, struct watched *process, const struct kernel_head *head)
 {
-	struct watched *process = run_find(run, head->pid);
-	struct watched_thread *thread = process ? watched_thread(process, head->tid) : NULL;
+	struct watched_thread *thread = watched_thread(process, head->tid);
 
 	if (!thread)
 		return;
@@ -94,22 +88,22 @@ static void on_end(struct run *run, const struct kernel_head *head)
 static void on_record(void *arg, const struct kernel_record *record, size_t size)
 {
 	struct run *run = arg;
+	struct watched *process;
 
 	run_take_mappings(run, record->head.time_ns);
+	process = run_find(run, record->head.pid);
 	switch ((enum kernel_record_kind)record->head.kind) {
 	case KERNEL_SAMPLE:
 	case KERNEL_SWITCH:
-		if (size < sizeof *record)
-			break;
-		if (missed_exec(run, &record->head))
-			on_exec(run, &record->head);
-		run_on_sample(run, record, size);
+		if (size >= sizeof *record)
+			on_sample(run, process, record, size);
 		break;
 	case KERNEL_FORK:
 		on_fork(run, &record->head);
 		break;
 	case KERNEL_EXEC:
-		on_exec(run, &record->head);
+		if (process)
+			on_exec(run, process, &record->head);
 		break;
 	case KERNEL_LATENCY:
 	case KERNEL_RESUME:
@@ -117,7 +111,8 @@ static void on_record(void *arg, const struct kernel_record *record, size_t size
 		break;
 	case KERNEL_THREAD_END:
 	case KERNEL_PROCESS_END:
-		on_end(run, &record->head);
+		if (process)
+			on_end(run, process, &record->head);
 		break;
 	}
 }

@@ -61,7 +61,9 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-void run_on_sample(struct run *run, const struct kernel_record *record, size_t size);
+/* `process`: NULL when it is not watched, and is from now on if it may. */
+void run_on_sample(struct run *run, struct watched *process, const struct kernel_record *record,
+		   size_t size);
 /* How long what the thread's last sample was of took: a system call, or that it was off its CPU. */
 void run_on_latency(struct run *run, const struct kernel_head *head);
 /* That is how it is: nothing more will be told of it. */

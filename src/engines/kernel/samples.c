@@ -273,10 +273,10 @@ static bool may_be_new(const struct run *run)
 	return run->options.children && counts[KERNEL_COUNT_LIVES_LOST];
 }
 
-void run_on_sample(struct run *run, const struct kernel_record *record, size_t size)
+void run_on_sample(struct run *run, struct watched *process, const struct kernel_record *record,
+		   size_t size)
 {
 	const struct kernel_head *head = &record->head;
-	struct watched *process = run_find(run, head->pid);
 	if (!process && may_be_new(run))
 		process = run_adopt(run, head);
 	bool is_over = process && watched_has_ended(process, head->tid, head->runtime_ns);

@@ -183,7 +183,7 @@ static void take(void *arg, const struct kernel_sleeper *sleeper)
 		put_managed(taking, process, i, sleeper);
 	if (!target_thread_time(process->target, sleeper->tid, &time) || time.runs != sleeper->runs)
 		return;
-	run_on_sample(run, taking->record, taking->size);
+	run_on_sample(run, process, taking->record, taking->size);
 }
 
 void run_take_sleepers(struct run *run)

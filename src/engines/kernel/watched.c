@@ -76,11 +76,9 @@ void watched_free(struct watched *process)
 /* What it has used before is no part of the new program. */
 static void keep_one_thread(struct watched *process, const struct kernel_head *head)
 {
-	bool had_samples = false;
+	const struct watched_thread *before = watched_find_thread(process, head->tid);
+	bool had_samples = before && before->paid_at_ns;
 
-	for (u32 i = 0; i < process->threads.count; i++)
-		had_samples |= process->threads.at[i].tid == head->tid &&
-			       process->threads.at[i].paid_at_ns;
 	vec_clear(&process->threads);
 	memset(process->ended, 0, sizeof process->ended);
 	struct watched_thread *thread = watched_thread(process, head->tid);
@@ -289,7 +287,8 @@ bool watched_look_for_vms(struct watched *process, char warning[200])
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-struct watched_thread *watched_thread(struct watched *process, u32 tid)
+/* Of the first thread whose tid is not smaller. */
+static u32 place_of(const struct watched *process, u32 tid)
 {
 	u32 low = 0, high = process->threads.count;
 
@@ -300,12 +299,29 @@ struct watched_thread *watched_thread(struct watched *process, u32 tid)
 		else
 			high = middle;
 	}
-	if (low < process->threads.count && process->threads.at[low].tid == tid)
-		return &process->threads.at[low];
+	return low;
+}
+
+struct watched_thread *watched_find_thread(const struct watched *process, u32 tid)
+{
+	u32 place = place_of(process, tid);
+
+	return place < process->threads.count && process->threads.at[place].tid == tid ?
+		       &process->threads.at[place] :
+		       NULL;
+}
+
+struct watched_thread *watched_thread(struct watched *process, u32 tid)
+{
+	struct watched_thread *at = watched_find_thread(process, tid);
+	u32 place = place_of(process, tid);
+
+	if (at)
+		return at;
 	if (!vec_push(&process->threads, (struct watched_thread){ 0 }))
 		return NULL;
-	struct watched_thread *at = &process->threads.at[low];
-	memmove(at + 1, at, (process->threads.count - 1 - low) * sizeof *at);
+	at = &process->threads.at[place];
+	memmove(at + 1, at, (process->threads.count - 1 - place) * sizeof *at);
 	*at = (struct watched_thread){ .tid = tid, .life = ++process->lives };
 	return at;
 }

@@ -93,6 +93,7 @@ bool watched_look_for_vms(struct watched *process, char warning[200]);
 /* The place of one that has no number yet and is far enough; -1: none. */
 int watched_next_vm(struct watched *process, machine_cache *cache);
 bool watched_has_vm(const struct watched *process);
+struct watched_thread *watched_find_thread(const struct watched *process, u32 tid);
 /* The thread, made when it is new; NULL: out of memory. */
 struct watched_thread *watched_thread(struct watched *process, u32 tid);
 /* Was this CPU time of a thread that has ended? It still runs for a little while then. */

@@ -358,9 +358,9 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 
 	try_attach(run, process);
 	u64 now = clock_now_ns();
-	if (!was_sampled && (is_sampled(process) || now < process->ask_ns))
-		return true;
 	if (!was_sampled) {
+		if (is_sampled(process) || now < process->ask_ns)
+			return true;
 		process->ask_ns = now + ASK_NS;
 		return still_there(run, process);
 	}

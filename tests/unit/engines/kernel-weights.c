@@ -80,7 +80,7 @@ static void sample(struct world *w, struct kernel_head head)
 {
 	struct kernel_record record = { .head = head };
 
-	run_on_sample(w->run, &record, sizeof record);
+	run_on_sample(w->run, run_find(w->run, PID), &record, sizeof record);
 }
 
 static void is_told(const struct world *w, u32 at, enum sample_kind kind, u64 weight)

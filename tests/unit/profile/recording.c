@@ -176,23 +176,31 @@ static struct profile_sum sum_of(const struct profile *p)
 	return sum;
 }
 
+/* Its size, and what is read back of it. */
+static u64 close_and_load(struct world *w, struct profile *read)
+{
+	struct load_options options = { 0 };
+	struct load_result result;
+	u64 size;
+
+	assert_true(recorder_close(w->recorder, &size, NULL));
+	assert_true(profile_load(w->path, &options, read, &result, NULL));
+	assert_string_equal(result.missing, "");
+	return size;
+}
+
 static void a_recording_reads_back_as_the_profile(void **state)
 {
 	(void)state;
-	struct load_options options = { 0 };
-	struct load_result result;
 	struct profile read;
 	struct world w;
-	u64 size;
 
 	world_begin(&w, 1);
 	for (u32 i = 0; i < SAMPLES; i++)
 		sample_once(&w);
 	share_all(&w);
-	assert_true(recorder_close(w.recorder, &size, NULL));
+	u64 size = close_and_load(&w, &read);
 	assert_int_equal(size, file_size(w.path)); /* what was reserved was given back */
-	assert_true(profile_load(w.path, &options, &read, &result, NULL));
-	assert_string_equal(result.missing, "");
 	struct profile_sum wrote = sum_of(&w.profile), got = sum_of(&read);
 	assert_int_equal(got.count, w.count);
 	assert_int_equal(got.stacks, wrote.stacks);
@@ -210,11 +218,8 @@ static void a_recording_reads_back_as_the_profile(void **state)
 static void a_location_can_be_replaced(void **state)
 {
 	(void)state;
-	struct load_options options = { 0 };
-	struct load_result result;
 	struct profile read;
 	struct world w;
-	u64 size;
 
 	world_begin(&w, 2);
 	struct names *names = &w.profile.names;
@@ -229,8 +234,7 @@ static void a_location_can_be_replaced(void **state)
 	recorder_write(w.recorder, w.now_ns + 2);
 	struct name_location then = { .function = names_function(names, &known), .line = 7 };
 	names_replace(names, promise, names_location(names, &then));
-	assert_true(recorder_close(w.recorder, &size, NULL));
-	assert_true(profile_load(w.path, &options, &read, &result, NULL));
+	(void)close_and_load(&w, &read);
 	assert_int_equal(read.entries.count, 1);
 	const struct name_stack *found = &read.names.stacks.at[read.entries.at[0].stack];
 	const struct name_location *location = &read.names.locations.at[found->location];
