@@ -69,9 +69,12 @@ void top_model_take(struct top_model *model, struct top_feed *feed, const struct
 	if (model->paused)
 		return;
 	struct taking taking = take_since(model, feed, profile, now_ns);
+	u32 replaced = model->gather.profile.names.replaced.count;
 	if (!feed->late)
 		top_sums_advance(&model->sums, now_ns);
 	gather_take(&model->gather, &feed->gathered, profile, on_growth, &taking);
+	if (model->gather.profile.names.replaced.count != replaced)
+		top_sums_again(&model->sums);
 	if (feed->late) /* a second that begins now begins with this ledger */
 		top_sums_advance(&model->sums, now_ns);
 	feed->late = false;

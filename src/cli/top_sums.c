@@ -262,6 +262,12 @@ void top_sums_set_scope(struct top_sums *sums, struct top_scope scope)
 	}
 }
 
+void top_sums_again(struct top_sums *sums)
+{
+	lines_forget(&sums->lines);
+	top_sums_set_scope(sums, sums->scope);
+}
+
 struct quality top_sums_before(const struct top_sums *sums, enum top_span span)
 {
 	struct quality none = { 0 };

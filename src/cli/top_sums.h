@@ -57,7 +57,7 @@ struct top_sums {
 	bool bad; /* out of memory */
 };
 
-/* The profile only grows, and is borrowed. */
+/* The profile only grows, but for top_sums_again(), and is borrowed. */
 void top_sums_init(struct top_sums *sums, const struct profile *profile);
 void top_sums_free(struct top_sums *sums);
 /* What is added from now on belongs to this moment. */
@@ -68,6 +68,8 @@ void top_sums_add(struct top_sums *sums, u32 entry, u64 count, u64 weight, bool 
 void top_sums_restart(struct top_sums *sums);
 /* All is added up again. */
 void top_sums_set_scope(struct top_sums *sums, struct top_scope scope);
+/* The same, for locations of the profile that were replaced. */
+void top_sums_again(struct top_sums *sums);
 /* What is in the scope, in no order; an entry may come more than once. */
 typedef void top_growth_fn(void *arg, const struct top_growth *grown);
 void top_sums_each(const struct top_sums *sums, enum top_span span, top_growth_fn *each, void *arg);

@@ -63,6 +63,18 @@ static bool take_functions(struct names *names, struct gather_source *source,
 	return true;
 }
 
+static void take_replaced(struct gather *gather, struct gather_source *source,
+			  const struct names *from)
+{
+	for (; source->replaced < from->replaced.count; source->replaced++) {
+		const struct name_replaced *one = &from->replaced.at[source->replaced];
+		u32 location = source->locations.at[one->location],
+		    by = source->locations.at[one->by];
+		if (location != by && gather->qualities.count <= 1)
+			names_replace(&gather->profile.names, location, by);
+	}
+}
+
 static bool take_stacks(struct names *names, struct gather_source *source, const struct names *from)
 {
 	for (u32 i = source->stacks.count; i < from->stacks.count; i++) {
@@ -209,10 +221,11 @@ void gather_take(struct gather *gather, struct gather_source *source, const stru
 	struct names *names = &profile->names;
 
 	bool good = take_strings(names, source, &from->names) &&
-		    take_functions(names, source, &from->names) &&
-		    take_stacks(names, source, &from->names) &&
-		    take_threads(profile, source, from) && take_mappings(profile, source, from) &&
-		    take_ledger(gather, source, from) &&
-		    take_entries(profile, source, from, grown, arg);
+		    take_functions(names, source, &from->names);
+	if (good)
+		take_replaced(gather, source, &from->names);
+	good = good && take_stacks(names, source, &from->names) &&
+	       take_threads(profile, source, from) && take_mappings(profile, source, from) &&
+	       take_ledger(gather, source, from) && take_entries(profile, source, from, grown, arg);
 	profile->bad |= !good;
 }

@@ -3,8 +3,9 @@
  *
  * A session's profile may be read only while its session rests; what is made of it here is a
  * copy, for another thread to look at as long as it likes.  Several processes become one profile.
- * Taking again costs what is new: names are numbered once and never change, and an entry's count
- * and weight only grow. */
+ * Taking again costs what is new: names are numbered once, and an entry's count and weight only grow.  A
+ * location that was named late is replaced here, too, while there is one source: what has no name in one
+ * source may be the same location as what has none in another. */
 #pragma once
 #include "profile/profile.h"
 
@@ -17,7 +18,7 @@ struct gather_entry {
 struct gather_source {
 	VEC(u32) strings, functions, locations, stacks, processes, threads;
 	VEC(struct gather_entry) entries;
-	u32 mappings;
+	u32 mappings, replaced;
 	u32 quality; /* number of its ledger, from 1 */
 };
 

@@ -62,6 +62,12 @@ bool lines_learn(struct lines *lines, const struct names *names)
 	return true;
 }
 
+void lines_forget(struct lines *lines)
+{
+	vec_clear(&lines->of_stack);
+	vec_clear(&lines->site_of);
+}
+
 void lines_free(struct lines *lines)
 {
 	vec_free(&lines->at);

@@ -23,4 +23,6 @@ struct lines {
 /* Those of the stacks that came since. All zero to begin with; always of the same names. False when out of memory:
  * what was learnt stays, and it can be tried again. */
 bool lines_learn(struct lines *lines, const struct names *names);
+/* The stacks are to be learnt again: locations of theirs were replaced. What a line's number stands for stays. */
+void lines_forget(struct lines *lines);
 void lines_free(struct lines *lines);

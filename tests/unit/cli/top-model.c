@@ -79,6 +79,34 @@ static void what_is_older_than_the_window_leaves_it(void **state)
 	hand_fed_free(&fed);
 }
 
+/* Its samples before count for the function that it turned out to be, and leave the window as that. */
+static void what_is_named_late_is_added_up_again(void **state)
+{
+	struct hand_fed fed;
+	struct top_model *model = &fed.model;
+
+	(void)state;
+	hand_fed_init(&fed);
+	hand_feed(&fed, 1, "main;(unnamed) 5\nmain;work (/a.rb:2) 1\n");
+	assert_row(model, 0, "(unnamed) 5 5");
+	struct names *names = &fed.profile.names;
+	u32 leaf[2];
+	for (u32 i = 0; i < COUNT_OF(leaf); i++)
+		leaf[i] = names->stacks.at[fed.profile.entries.at[i].stack].location;
+	names_replace(names, leaf[0], leaf[1]);
+	hand_feed(&fed, 1, "main;work (/a.rb:2) 1\n");
+	assert_int_equal(model->rows.count, 2);
+	assert_row(model, 0, "work (/a.rb) 7 7");
+	assert_row(model, 1, "main 0 7");
+	model->view = TOP_LINES;
+	top_model_refresh(model);
+	assert_row(model, 0, "work (/a.rb:2) 7 7");
+	assert_int_equal(model->rows.count, 2);
+	hand_feed(&fed, TOP_WINDOW_S - 1, "main;work (/a.rb:2) 2\n");
+	assert_row(model, 0, "work (/a.rb:2) 3 3");
+	hand_fed_free(&fed);
+}
+
 /* What happened during a pause counts since the start, not in the seconds behind it. */
 static void a_pause_leaves_no_lump_in_the_window(void **state)
 {
@@ -315,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_self_and_total_and_recursion_counts_once),
 		cmocka_unit_test(what_is_older_than_the_window_leaves_it),
+		cmocka_unit_test(what_is_named_late_is_added_up_again),
 		cmocka_unit_test(a_pause_leaves_no_lump_in_the_window),
 		cmocka_unit_test(samples_are_put_where_they_came),
 		cmocka_unit_test(a_scope_is_a_thread_a_process_or_a_language),

@@ -103,6 +103,49 @@ static void a_renamed_thread_has_its_new_name(void **state)
 	profile_free(&from);
 }
 
+static u32 gathered_name(const struct gather *gather)
+{
+	const struct names *names = &gather->profile.names;
+	u32 location = names->stacks.at[gather->profile.entries.at[0].stack].location;
+
+	return names->functions.at[names->locations.at[location].function].name;
+}
+
+/* Replaced before and after it was taken; with a second source, whose nameless frame is another one, not at all. */
+static void what_is_named_late_has_its_name(void **state)
+{
+	struct gather gather;
+	struct gather_source source = { 0 }, second = { 0 };
+	struct profile from, other;
+	struct told told = { 0 };
+
+	(void)state;
+	assert_true(gather_init(&gather) && profile_init(&from) && profile_init(&other));
+	built_lines(&from, "(unnamed) 1\nknown 1\nother 1\n");
+	built_lines(&other, "(unnamed) 1\n");
+	u32 leaf[3];
+	for (u32 i = 0; i < COUNT_OF(leaf); i++)
+		leaf[i] = from.names.stacks.at[from.entries.at[i].stack].location;
+	gather_take(&gather, &source, &from, on_growth, &told);
+	assert_string_equal(gather.profile.names.strings.at[gathered_name(&gather)].text,
+			    "(unnamed)");
+	names_replace(&from.names, leaf[0], leaf[1]);
+	gather_take(&gather, &source, &from, on_growth, &told);
+	assert_string_equal(gather.profile.names.strings.at[gathered_name(&gather)].text, "known");
+	assert_int_equal(gather.profile.names.replaced.count, 1);
+	gather_take(&gather, &second, &other, on_growth, &told);
+	names_replace(&from.names, leaf[0], leaf[2]);
+	gather_take(&gather, &source, &from, on_growth, &told);
+	assert_string_equal(gather.profile.names.strings.at[gathered_name(&gather)].text, "known");
+	assert_int_equal(gather.profile.names.replaced.count, 1);
+	assert_false(gather.profile.bad);
+	gather_source_free(&source);
+	gather_source_free(&second);
+	gather_free(&gather);
+	profile_free(&from);
+	profile_free(&other);
+}
+
 static void out_of_memory_is_said_and_breaks_nothing(void **state)
 {
 	struct profile from;
@@ -135,6 +178,7 @@ int main(void)
 		cmocka_unit_test(taking_again_tells_what_is_new),
 		cmocka_unit_test(processes_share_names_and_ledgers_add_up),
 		cmocka_unit_test(a_renamed_thread_has_its_new_name),
+		cmocka_unit_test(what_is_named_late_has_its_name),
 		cmocka_unit_test(out_of_memory_is_said_and_breaks_nothing),
 	};
 
