@@ -156,21 +156,23 @@ static enum vm try_variable(const struct loaded *place, struct ruby_state *state
 	return VM_RUNS;
 }
 
-/* By those who name the variable. */
+/* By those who name the variable: one who finds it running is believed. */
 static enum vm find_named_vm(const struct loaded *place, struct ruby_state *state, u32 ways)
 {
 	static const char *const names[] = { "ruby_current_vm_ptr", "ruby_current_vm" };
 	static const char *const getters[] = { "rb_during_gc", "rb_gc_count" };
-	enum vm vm = VM_NONE;
+	enum vm said = VM_NONE, vm;
 	u64 variable;
 
-	for (u32 i = 0; i < COUNT_OF(names) && !vm && (ways & RUBY_BY_SYMBOL); i++)
-		if (loaded_symbol(place, names[i], &variable))
-			vm = try_variable(place, state, variable, RUBY_FROM_SYMBOL);
-	for (u32 i = 0; i < COUNT_OF(getters) && !vm && (ways & RUBY_BY_CODE); i++)
-		if (vm_variable_by_code(place, getters[i], &variable))
-			vm = try_variable(place, state, variable, RUBY_FROM_CODE);
-	return vm;
+	for (u32 i = 0; i < COUNT_OF(names) && said != VM_RUNS && (ways & RUBY_BY_SYMBOL); i++)
+		if (loaded_symbol(place, names[i], &variable) &&
+		    (vm = try_variable(place, state, variable, RUBY_FROM_SYMBOL)))
+			said = vm;
+	for (u32 i = 0; i < COUNT_OF(getters) && said != VM_RUNS && (ways & RUBY_BY_CODE); i++)
+		if (vm_variable_by_code(place, getters[i], &variable) &&
+		    (vm = try_variable(place, state, variable, RUBY_FROM_CODE)))
+			said = vm;
+	return said;
 }
 
 bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways, struct err *err)
