@@ -3,7 +3,6 @@
 #include "cli/top_sources.h"
 
 #include <dirent.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "session/privilege.h"
 
 enum { SLICE_MS = 200 };
@@ -60,18 +60,6 @@ static void *sample(void *arg)
 	return NULL;
 }
 
-/* Signals are for the thread that draws. */
-static bool start_thread(struct top_source *source)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&source->thread, NULL, sample, source);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return !failed;
-}
-
 static bool add(struct top_sources *sources, const struct session_options *options, struct err *err)
 {
 	struct top_source *source = calloc(1, sizeof *source);
@@ -83,7 +71,7 @@ static bool add(struct top_sources *sources, const struct session_options *optio
 	source->owner = sources;
 	source->pid = options->pid;
 	source->session = session_start(options, err);
-	if (!source->session || !start_thread(source)) {
+	if (!source->session || !thread_start(&source->thread, sample, source)) {
 		if (source->session)
 			err_no_memory(err);
 		session_free(source->session);

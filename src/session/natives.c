@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "elf/image.h"
 #include "symbols/debug_info.h"
 #include "symbols/symbols.h"
@@ -21,6 +22,31 @@ void natives_init(struct natives *natives, struct names *names)
 	*natives = (struct natives){ .names = names };
 }
 
+static void *read_kernel(void *arg)
+{
+	struct natives *natives = arg;
+
+	natives->kernel = symbols_of_kernel(NULL);
+	return NULL;
+}
+
+void natives_prepare(struct natives *natives)
+{
+	if (natives->is_reading || natives->kernel)
+		return;
+	natives->is_reading = thread_start(&natives->reader, read_kernel, natives);
+	if (!natives->is_reading)
+		read_kernel(natives);
+}
+
+static const struct symbols *kernel_symbols(struct natives *natives)
+{
+	if (natives->is_reading)
+		pthread_join(natives->reader, NULL);
+	natives->is_reading = false;
+	return natives->kernel;
+}
+
 void natives_free(struct natives *natives)
 {
 	for (u32 i = 0; i < natives->files.count; i++)
@@ -30,6 +56,7 @@ void natives_free(struct natives *natives)
 		symbols_free(natives->jits.at[i].symbols);
 	vec_free(&natives->jits);
 	vec_free(&natives->places);
+	kernel_symbols(natives);
 	symbols_free(natives->kernel);
 }
 
@@ -117,11 +144,6 @@ static u32 jit_name(struct natives *natives, const struct sample_source *source,
 	return name_of(natives, jit->symbols, address, unknown);
 }
 
-void natives_prepare(struct natives *natives)
-{
-	natives->kernel = symbols_of_kernel(NULL);
-}
-
 /* For natives_find_parts(). */
 static void note_place(struct natives *natives, u32 location, u32 file, u64 address)
 {
@@ -141,7 +163,7 @@ u32 natives_location(struct natives *natives, const struct frame *frame,
 
 	if (frame->kind == FRAME_KERNEL) {
 		function.language = names_text(names, "kernel");
-		function.name = name_of(natives, natives->kernel, frame->id, unknown);
+		function.name = name_of(natives, kernel_symbols(natives), frame->id, unknown);
 	} else {
 		struct native_file *file = frame->owner ? file_of(natives, frame->owner, source) :
 							  NULL;

@@ -6,6 +6,8 @@
  * samples are there.  The address stays with the name, so that another can find more there.  Code without a file has names where
  * its maker writes a perf map, in the process's own root and under its own pid there. */
 #pragma once
+#include <pthread.h>
+
 #include "base/vec.h"
 #include "engines/engine.h"
 #include "profile/profile.h"
@@ -38,11 +40,13 @@ struct natives {
 	VEC(struct native_place) places; /* by location */
 	VEC(struct native_jit) jits;
 	struct symbols *kernel; /* NULL: natives_prepare() was not called, or could not */
+	bool is_reading;        /* them, in that thread: nobody else may look */
+	pthread_t reader;
 };
 
 void natives_init(struct natives *natives, struct names *names);
 void natives_free(struct natives *natives);
-/* Reads what takes long before there is something to miss: the kernel's names. */
+/* Begins to read what takes long, while the engine is opened: the kernel's names. */
 void natives_prepare(struct natives *natives);
 /* No samples will come: what debugging information says of the locations becomes their parts. */
 void natives_find_parts(struct natives *natives, struct profile *profile);
