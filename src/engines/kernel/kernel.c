@@ -153,10 +153,7 @@ static void drop_ended(struct run *run, u64 now_ns)
 		}
 		/* of several that ended at once not all were told */
 		end_threads(run, process, now_ns);
-		run_leave_space(run, process);
-		run_leave_vms(run, process);
-		watched_free(process);
-		run->processes.at[i] = run->processes.at[--run->processes.count];
+		run_drop(run, i);
 	}
 }
 

@@ -15,12 +15,28 @@
 /* So often a VM is asked for its threads. */
 static const u64 RIDERS_NS = 10 * NS_PER_MS;
 
+/* Of the first that has this number or a higher one. */
+static u32 place_of(const struct run *run, u32 pid)
+{
+	u32 low = 0, high = run->processes.count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+		if (run->processes.at[middle]->pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 struct watched *run_find(const struct run *run, u32 pid)
 {
-	for (u32 i = 0; i < run->processes.count; i++)
-		if (run->processes.at[i]->pid == pid)
-			return run->processes.at[i];
-	return NULL;
+	u32 place = place_of(run, pid);
+
+	return place < run->processes.count && run->processes.at[place]->pid == pid ?
+		       run->processes.at[place] :
+		       NULL;
 }
 
 struct watched *run_adopt(struct run *run, const struct kernel_head *head)
@@ -43,13 +59,18 @@ struct watched *run_adopt(struct run *run, const struct kernel_head *head)
 
 bool run_add(struct run *run, struct watched *process)
 {
-	if (process && vec_push(&run->processes, process)) {
-		run->quality.processes++;
-		return true;
+	u32 place = process ? place_of(run, process->pid) : 0;
+
+	if (!process || !vec_push(&run->processes, process)) {
+		if (process)
+			watched_free(process);
+		return false;
 	}
-	if (process)
-		watched_free(process);
-	return false;
+	struct watched **at = &run->processes.at[place];
+	memmove(at + 1, at, (run->processes.count - 1 - place) * sizeof *at);
+	*at = process;
+	run->quality.processes++;
+	return true;
 }
 
 /* Does another process use the kernel's space, too? */
@@ -89,13 +110,24 @@ void run_leave_vms(struct run *run, struct watched *process)
 	}
 }
 
+void run_drop(struct run *run, u32 place)
+{
+	struct watched **at = &run->processes.at[place];
+	struct watched *process = *at;
+
+	run_leave_space(run, process);
+	run_leave_vms(run, process);
+	memmove(at, at + 1, (--run->processes.count - place) * sizeof *at);
+	watched_free(process);
+}
+
 static bool tell_process(struct run *run, struct watched *process, struct err *err)
 {
 	bool is_new = process->is_new;
 	struct kernel_process told = { .space = process->space_number,
 				       .execs = process->execs,
 				       .is_held = run->options.may_start && !process->execs &&
-						  run->processes.at[0] == process,
+						  process->target != &process->own,
 				       .has_no_frames = process->space.has_no_frames };
 
 	for (u32 i = 0; i < KERNEL_VMS; i++)

@@ -19,8 +19,8 @@ struct run {
 	struct kernel_mappings mappings;
 	struct unwind_files files;
 	machine_cache machines;
-	VEC(struct watched *) processes;
-	VEC(struct engine_thread) seen; /* of the threads that a filter was asked about */
+	VEC(struct watched *) processes; /* by pid */
+	VEC(struct engine_thread) seen;  /* of the threads that a filter was asked about */
 	u64 incarnations;
 	struct quality quality;
 	struct rng rng;
@@ -44,6 +44,8 @@ void run_begin_threads(struct run *run, struct watched *process);
 void run_add_descendants(struct run *run, u32 pid);
 /* Takes it; false: out of memory. */
 bool run_add(struct run *run, struct watched *process);
+/* It has ended, and nothing of it can come any more. */
+void run_drop(struct run *run, u32 place);
 /* The kernel forgets what it knows of it, unless another process has the same. */
 void run_leave_space(struct run *run, struct watched *process);
 void run_leave_vms(struct run *run, struct watched *process);
