@@ -65,21 +65,25 @@ bool perf_ring_has_news(const struct perf_ring *ring)
 	       __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) != ring->page->data_tail;
 }
 
-void perf_ring_drain(struct perf_ring *ring, perf_record_fn *fn, void *arg)
+bool perf_ring_drain(struct perf_ring *ring, perf_record_fn *fn, void *arg)
 {
 	_Alignas(8) u8 record[RECORD_MAX];
+	bool is_lost = false;
 
 	if (!perf_ring_has_news(ring))
-		return;
+		return true;
 	const u8 *data = (const u8 *)ring->page + ring->page_size;
 	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
 	u64 tail = ring->page->data_tail; /* only we write it */
+	/* That some were lost is told with the next one that there is room for, which may never come. */
+	bool is_full = ring->size - (head - tail) <= RECORD_MAX;
 	while (head - tail >= sizeof(struct perf_event_header)) {
 		/* Records begin at multiples of 8, so a header never wraps. */
 		const struct perf_event_header *header = (const void *)(data + tail % ring->size);
 		u64 length = header->size, until_end = ring->size - tail % ring->size;
 		if (length < sizeof *header || length > head - tail)
 			break; /* not a ring that this kernel writes: drop what is in it */
+		is_lost |= header->type == PERF_RECORD_LOST;
 		if (length <= sizeof record) {
 			u64 first = length < until_end ? length : until_end;
 			memcpy(record, data + tail % ring->size, first);
@@ -89,6 +93,7 @@ void perf_ring_drain(struct perf_ring *ring, perf_record_fn *fn, void *arg)
 		tail += length;
 	}
 	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+	return !is_lost && !is_full;
 }
 
 u64 perf_record_time(const struct perf_event_header *record)

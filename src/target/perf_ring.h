@@ -26,5 +26,6 @@ bool perf_ring_has_news(const struct perf_ring *ring);
 
 /* A whole record, valid during the call. */
 typedef void perf_record_fn(void *arg, const struct perf_event_header *record);
-void perf_ring_drain(struct perf_ring *ring, perf_record_fn *fn, void *arg);
+/* False: some of before this call are lost, or may be. */
+bool perf_ring_drain(struct perf_ring *ring, perf_record_fn *fn, void *arg);
 u64 perf_record_time(const struct perf_event_header *record);

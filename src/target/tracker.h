@@ -38,4 +38,5 @@ void tracker_close(struct tracker *tracker);
 void tracker_poll(struct tracker *tracker, tracker_fn *fn, void *arg);
 /* "perf" or "proc": how we are told. */
 const char *tracker_source(const struct tracker *tracker);
+/* Polls that found that records had been lost. */
 u64 tracker_lost(const struct tracker *tracker);

@@ -95,11 +95,6 @@ struct comm_record { /* the name follows, then the trailer */
 	u32 pid, tid;
 };
 
-struct lost_record {
-	struct perf_event_header header;
-	u64 id, lost;
-};
-
 /* Whose records they are. */
 struct taking {
 	struct perf_source *source;
@@ -131,10 +126,6 @@ static void take_record(void *arg, const struct perf_event_header *record)
 				      .pid = comm.pid,
 				      .tid = comm.tid,
 				      .exec = header.misc & PERF_RECORD_MISC_COMM_EXEC };
-	} else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record)) {
-		struct lost_record lost;
-		memcpy(&lost, record, sizeof lost);
-		taking->tracker->lost += lost.lost;
 	}
 	/* 0 or -1: of another pid namespace, or of none any more. */
 	if (note.pid == 0 || note.pid > INT32_MAX)
@@ -208,7 +199,7 @@ void perf_source_poll(struct perf_source *source, struct tracker *tracker, u64 u
 	u32 done = 0;
 
 	for (u32 i = 0; i < source->rings.count; i++)
-		perf_ring_drain(&source->rings.at[i], take_record, &taking);
+		tracker->lost += !perf_ring_drain(&source->rings.at[i], take_record, &taking);
 	if (!source->notes.count)
 		return;
 	qsort(source->notes.at, source->notes.count, sizeof source->notes.at[0], compare_notes);

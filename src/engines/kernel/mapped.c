@@ -2,6 +2,8 @@
  * mapped.c - see mapped.h. */
 #include "engines/kernel/mapped.h"
 
+#include "base/clock.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,8 @@ bool kernel_mappings_open(struct kernel_mappings *mappings, struct err *err)
 	struct perf_event_attr attributes = perf_ring_attributes();
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	*mappings = (struct kernel_mappings){ .wait_fd = epoll_create1(EPOLL_CLOEXEC) };
+	*mappings = (struct kernel_mappings){ .wait_fd = epoll_create1(EPOLL_CLOEXEC),
+					      .drained_ns = clock_now_ns() };
 	attributes.mmap = attributes.mmap2 = 1;
 	attributes.wakeup_watermark = 1; /* each record */
 	for (int cpu = 0; cpu < cpus; cpu++)
@@ -92,9 +95,14 @@ static int by_time(const void *left_, const void *right_)
 bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out)
 {
 	u32 before = mappings->news.count;
+	bool is_whole = true;
 
 	for (u32 i = 0; i < mappings->rings.count; i++)
-		perf_ring_drain(&mappings->rings.at[i], take_record, mappings);
+		is_whole &= perf_ring_drain(&mappings->rings.at[i], take_record, mappings);
+	if (!is_whole && !mappings->lost_ns)
+		mappings->lost_ns = mappings->drained_ns;
+	if (mappings->drained_ns < until_ns)
+		mappings->drained_ns = until_ns;
 	if (mappings->news.count > before)
 		qsort(mappings->news.at, mappings->news.count, sizeof mappings->news.at[0],
 		      by_time);

@@ -18,7 +18,9 @@ struct kernel_mapped {
 struct kernel_mappings {
 	VEC(struct perf_ring) rings;
 	VEC(struct kernel_mapped) news; /* by time */
-	int wait_fd;                    /* an epoll of all rings: readable when one has news */
+	u64 drained_ns;                 /* what is older was in the rings then, if it is not lost */
+	u64 lost_ns; /* some were lost since then; 0: none. It is for the reader to set it back */
+	int wait_fd; /* an epoll of all rings: readable when one has news */
 };
 
 bool kernel_mappings_open(struct kernel_mappings *mappings, struct err *err);

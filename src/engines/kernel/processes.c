@@ -217,18 +217,27 @@ bool run_tell(struct run *run, struct watched *process, struct err *err)
 	return watched_read_maps(process, err) && run_tell_space(run, process, err);
 }
 
+static void tell_anew(struct run *run, struct watched *process)
+{
+	struct err err = { 0 };
+
+	process->is_doubted = false; /* if it cannot be read it will not be later */
+	if (!run_tell(run, process, &err))
+		log_debug(1, "process %u: %s", process->pid, err.text);
+}
+
 void run_take_mappings(struct run *run, u64 until_ns)
 {
 	struct kernel_mapped mapped;
-	struct err err = { 0 };
 
 	while (kernel_mappings_next(&run->mappings, until_ns, &mapped)) {
 		struct watched *process = run_find(run, mapped.pid);
-		if (!process || !watched_replaces(process, &mapped))
-			continue;
-		if (!run_tell(run, process, &err))
-			log_debug(1, "process %u: %s", process->pid, err.text);
+		if (process && watched_replaces(process, &mapped))
+			tell_anew(run, process);
 	}
+	for (u32 i = 0; run->mappings.lost_ns && i < run->processes.count; i++)
+		watched_doubt(run->processes.at[i], run->mappings.lost_ns);
+	run->mappings.lost_ns = 0;
 }
 
 void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,
@@ -241,6 +250,8 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 	struct err err = { 0 };
 	bool good = true;
 
+	if (process->is_doubted)
+		tell_anew(run, process);
 	if ((head->has_rest || may_load_one) &&
 	    watched_wants_maps(process, unknown, head->time_ns)) {
 		good = run_tell(run, process, &err);

@@ -49,6 +49,8 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 	memcpy(child->vms, parent->vms, sizeof child->vms);
 	child->may_have_one = parent->may_have_one;
 	child->looked_at = parent->looked_at;
+	if (parent->is_doubted)
+		watched_doubt(child, time_ns);
 	bool good = attached_copy(&child->attached, &parent->attached) &&
 		    copy_ranges(&child->space, &parent->space) &&
 		    (target_open(&child->own, pid, &err) ||
@@ -171,6 +173,13 @@ bool watched_replaces(struct watched *process, const struct kernel_mapped *mappe
 	return true;
 }
 
+void watched_doubt(struct watched *process, u64 since_ns)
+{
+	process->is_doubted = true;
+	forget_replaced(process, since_ns);
+	vec_push(&process->replaced, (struct replaced_code){ 0, UINT64_MAX, since_ns, UINT64_MAX });
+}
+
 void watched_is_told(struct watched *process, u64 now_ns)
 {
 	for (u32 i = 0; i < process->replaced.count; i++)
@@ -197,6 +206,7 @@ bool watched_read_maps(struct watched *process, struct err *err)
 	if (!(is_open ? target_read_maps(process->target, err) : open_anew(process, err)))
 		return false;
 	process->maps_ns = now;
+	process->is_doubted = false;
 	return unwind_space_fill(&process->space) || err_no_memory(err);
 }
 

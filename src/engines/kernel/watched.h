@@ -49,6 +49,7 @@ struct watched {
 	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
 	u64 maps_wait_ns; /* not again before: when that did not help the last time */
 	VEC(struct replaced_code) replaced; /* of late */
+	bool is_doubted;                    /* what it maps is to be read */
 	bool was_met; /* in a sample: when it and its threads began is not known */
 	bool is_new;  /* the kernel does not know it yet: all others it has met itself */
 	bool has_ended;
@@ -82,6 +83,8 @@ void watched_exec(struct watched *process, const struct kernel_head *head, u64 i
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
 /* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
 bool watched_read_maps(struct watched *process, struct err *err);
+/* It may have put other code anywhere since then, and nobody said so. */
+void watched_doubt(struct watched *process, u64 since_ns);
 /* Has it put other code where code was? Then what it maps is to be read, and the kernel told. */
 bool watched_replaces(struct watched *process, const struct kernel_mapped *mapped);
 /* The kernel has been told. */

@@ -145,11 +145,73 @@ static void walks_by_a_table_of_other_code_are_told(void **unused)
 	close(file);
 }
 
+/* More than the rings hold, and nothing after it that would say so. */
+static void that_news_were_lost_is_told(void **unused)
+{
+	struct kernel_mappings mappings;
+	struct kernel_mapped news;
+	struct err err = { 0 };
+	int file = new_file();
+	u32 told = 0;
+	const u32 many = 8192 * (u32)sysconf(_SC_NPROCESSORS_CONF);
+
+	(void)unused;
+	if (!kernel_mappings_open(&mappings, &err))
+		skip();
+	u64 at = map(file, 0, 0);
+	assert_true(next(&mappings, at, &news));
+	assert_int_equal(mappings.lost_ns, 0);
+	u64 before = clock_now_ns();
+	for (u32 i = 0; i < many; i++)
+		map(file, at, (i & 1) * size());
+	while (next(&mappings, at, &news))
+		told++;
+	assert_true(told > 0 && told < many);
+	assert_true(mappings.lost_ns && mappings.lost_ns <= before);
+	mappings.lost_ns = 0;
+	map(file, at, 0);
+	assert_true(next(&mappings, at, &news));
+	kernel_mappings_close(&mappings);
+	munmap((void *)(uintptr_t)at, size());
+	close(file);
+}
+
+static void all_is_doubted_until_it_is_read_again(void **unused)
+{
+	struct unwind_files files = { 0 };
+	struct target target;
+	struct err err = { 0 };
+
+	(void)unused;
+	assert_true(target_open(&target, (u32)getpid(), &err));
+	struct watched *process = watched_new(target.pid, &target, 1, &files);
+	assert_non_null(process);
+	assert_true(watched_read_maps(process, &err));
+	watched_doubt(process, 1000);
+	assert_true(process->is_doubted);
+	assert_true(watched_was_replaced(process, 0x1234, 1000));
+	assert_false(watched_was_replaced(process, 0x1234, 999));
+	struct watched *child = watched_fork(process, target.pid, 1500, 2);
+	assert_non_null(child);
+	assert_true(child->is_doubted && watched_was_replaced(child, 0x1234, 1500));
+	watched_free(child);
+	assert_true(watched_read_maps(process, &err));
+	watched_is_told(process, 2000);
+	assert_false(process->is_doubted);
+	assert_true(watched_was_replaced(process, 0x1234, 2000));
+	assert_false(watched_was_replaced(process, 0x1234, 2001));
+	watched_free(process);
+	unwind_files_free(&files);
+	target_close(&target);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_the_place_of_other_code_is_told),
 		cmocka_unit_test(walks_by_a_table_of_other_code_are_told),
+		cmocka_unit_test(that_news_were_lost_is_told),
+		cmocka_unit_test(all_is_doubted_until_it_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
