@@ -17,7 +17,7 @@ enum log_domain {
 
 extern u8 log_level[LOG_DOMAIN_COUNT];
 
-/* "ruby:2,target" or "all"; false for an unknown domain. */
+/* "reader:2,target" or "all"; false for an unknown domain. */
 bool log_configure(const char *spec);
 void log_print(enum log_domain domain, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

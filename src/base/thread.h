@@ -4,5 +4,5 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* It takes no signal: those are for the thread that started it.  What has been started is joined by its owner. */
+/* Starts a thread with all signals blocked: they are for the thread that starts it. False: there is none. The caller joins it. */
 bool thread_start(pthread_t *thread, void *(*run)(void *), void *arg);

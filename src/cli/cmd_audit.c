@@ -22,7 +22,7 @@ static const struct audit_command_options defaults = { .hz = 499, .duration_ns =
 #define AT(field) offsetof(struct audit_command_options, field)
 static const struct option_row rows[] = {
 	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, VALUE_PID_HIGHEST,
-	  .text = "sample this process" },
+	  .text = "the process to sample" },
 	{ 'r', "rate", "HZ", OPTION_NUMBER, AT(hz), 1, 20000, .text = "samples a second" },
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
 	  .text = "stop after this long: 30, 30s, 5m, 1.5s, 200ms" },
@@ -149,7 +149,7 @@ static int run(void *options_given, int rest_count, char **rest)
 		return say_usage("audit", "what is \"%.80s\"? Give the process with -p PID",
 				 rest[0]);
 	if (!given->pid)
-		return say_usage("audit", "of what? Give -p PID");
+		return say_usage("audit", "which process? Give -p PID");
 	signals_watch(0);
 	say_note(
 		"sampling process %u for %s, stopped and not stopped in turn; Ctrl-C ends it early",

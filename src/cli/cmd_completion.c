@@ -36,10 +36,10 @@ const struct command completion_command = {
 	.summary = "print a completion script for the shell",
 	.usage = "bash|zsh|fish",
 	.details =
-		"Prints what the shell has to know to complete sonde's sub-commands, options and "
+		"Prints what the shell needs in order to complete sonde's sub-commands, options and "
 		"their values.\n\n"
 		"  bash:  eval \"$(sonde completion bash)\"     in ~/.bashrc\n"
-		"  zsh:   eval \"$(sonde completion zsh)\"      in ~/.zshrc, behind compinit\n"
+		"  zsh:   eval \"$(sonde completion zsh)\"      in ~/.zshrc, after compinit\n"
 		"  fish:  sonde completion fish | source      in ~/.config/fish/config.fish",
 	.options = rows,
 	.words = shell_word,

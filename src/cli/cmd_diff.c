@@ -26,19 +26,19 @@ static const struct diff_command_options defaults = { .limit = 40,
 #define AT(field) offsetof(struct diff_command_options, field)
 static const struct option_row rows[] = {
 	{ 'f', "format", "FORMAT", OPTION_CHOICE, AT(format), .choices = "text,html,folded,json",
-	  .text = "text, a page, stacks with two numbers for flamegraph.pl, or JSON (default: what the "
-		  "name of the output says, else text)" },
+	  .text = "text, an HTML page, folded stacks with two counts (for flamegraph.pl), or JSON (default: from "
+		  "the output's extension, else text)" },
 	{ 'j', "json", NULL, OPTION_PRESET, AT(format), .low = FORMAT_JSON,
 	  .text = "the same as -f json" },
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
-	  .text = "write here (default: standard output)" },
+	  .text = "the output (default: standard output)" },
 	{ 's', "sort", "BY", OPTION_CHOICE, AT(sort), .choices = "change,before,after",
 	  .text = "the largest change first, or the largest share" },
 	{ 'l', "lines", NULL, OPTION_FLAG, AT(lines),
-	  .text = "lines, not functions: those that moved are others then" },
+	  .text = "compare lines instead of functions; a line that moved counts as another" },
 	{ 'a', "all", NULL, OPTION_FLAG, AT(all), .text = "also what is within the noise" },
 	{ 0, "same-work", NULL, OPTION_FLAG, AT(same_work),
-	  .text = "both recordings are complete runs of the same work: phases of the program are no noise" },
+	  .text = "both recordings are complete runs of the same work: do not count the program's phases as noise" },
 	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000,
 	  .text = "rows of a table (default: 40)" },
 	LOAD_OPTIONS(diff_command_options),
@@ -159,7 +159,7 @@ static int run(void *options_given, int rest_count, char **rest)
 	struct profile before, after = { 0 };
 
 	if (rest_count != 2)
-		return say_usage("diff", "of what? Give two recordings: before and after");
+		return say_usage("diff", "give two recordings: before and after");
 	int code = load_file("diff", rest[0], &given->load, &before);
 	if (code == EXIT_OK)
 		code = load_file("diff", rest[1], &given->load, &after);

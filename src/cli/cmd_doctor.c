@@ -71,12 +71,15 @@ static void write_probe(struct out *out, const struct probe *probe,
 {
 	bool fact = result->outcome == PROBE_FACT;
 
-	outf(out, "  %-4s %s: %s\n", fact ? "" : outcome_texts[result->outcome], probe->title,
+	outf(out, "  %-4s %s: %s", fact ? "" : outcome_texts[result->outcome], probe->title,
 	     result->found);
+	if (fact && probe->means)
+		outf(out, " (%s)", probe->means);
+	out_text(out, "\n");
 	if (result->outcome != PROBE_NO)
 		return;
 	outf(out, "         needed for: %s\n", probe->needed_for);
-	if (probe->grant[0])
+	if (probe->grant)
 		outf(out, "         to grant:   %s\n", probe->grant);
 }
 
@@ -115,8 +118,12 @@ static void json_probe(struct json *json, const struct probe *probe,
 	json_text(json, "title", probe->title);
 	json_text(json, "result", outcome_texts[result->outcome]);
 	json_text(json, "found", result->found);
-	json_text(json, "needed_for", probe->needed_for);
-	json_text(json, "grant", probe->grant);
+	if (probe->means)
+		json_text(json, "means", probe->means);
+	if (probe->needed_for)
+		json_text(json, "needed_for", probe->needed_for);
+	if (probe->grant)
+		json_text(json, "grant", probe->grant);
 	json_end(json);
 }
 

@@ -24,7 +24,7 @@ static const struct dump_options defaults = { .pause = PAUSE_AUTO };
 #define AT(field) offsetof(struct dump_options, field)
 static const struct option_row rows[] = {
 	{ 'p', "pid", "PID", OPTION_NUMBER, AT(pid), 1, VALUE_PID_HIGHEST,
-	  .text = "of this process" },
+	  .text = "the process to look at" },
 	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "as JSON" },
 	{ 'l', "locals", NULL, OPTION_FLAG, AT(locals),
 	  .text = "the local variables of each frame too (Python)" },
@@ -231,7 +231,7 @@ static int run(void *options_given, int rest_count, char **rest)
 		return say_usage("dump", "what is \"%.80s\"? Give the process with -p PID",
 				 rest[0]);
 	if (!given->pid)
-		return say_usage("dump", "of what? Give -p PID");
+		return say_usage("dump", "which process? Give -p PID");
 	if (!dump_take(&dump, given->pid, &wish, &err))
 		return say_failure("dump", &err);
 	if (dump.warning)

@@ -25,10 +25,9 @@ static const char *format_list(u32 index)
 
 static const struct option_row rows[] = {
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output),
-	  .text = "write here; \"-\" is standard output (default: the name of the recording, with the "
-		  "format's end)" },
+	  .text = "the output; \"-\" is standard output (default: the recording's name with the format's extension)" },
 	{ 'f', "format", "FORMAT", OPTION_TEXT, AT(format), .list = format_list,
-	  .text = "instead of what the end of FILE says" },
+	  .text = "the output's format (default: from FILE's extension)" },
 	LOAD_OPTIONS(export_command_options),
 	{ 'T', "threads", NULL, OPTION_FLAG, AT(threads),
 	  .text = "\"thread NAME (TID)\" at the root of each stack, in formats without threads" },
@@ -110,7 +109,7 @@ static int run(void *options_given, int rest_count, char **rest)
 	char name[512];
 
 	if (rest_count != 1)
-		return say_usage("export", "of what? Give one recording");
+		return say_usage("export", "give exactly one recording");
 	if (!choose(given, &exporter, &err))
 		return say_failure("export", &err);
 	if (!given->output && !default_name(rest[0], exporter, name, sizeof name))

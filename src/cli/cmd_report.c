@@ -47,7 +47,7 @@ static int run(void *options_given, int rest_count, char **rest)
 	struct profile profile;
 
 	if (rest_count != 1)
-		return say_usage("report", "of what? Give one recording");
+		return say_usage("report", "give exactly one recording");
 	int code = load_file("report", rest[0], &given->load, &profile);
 	if (code == EXIT_OK)
 		code = print(given, &profile);

@@ -99,9 +99,9 @@ const struct command trace_command = {
 	.summary = "the stacks of system calls, tracepoints and probes",
 	.usage = "[OPTIONS] EVENT... -p PID | -a | -- COMMAND [ARGUMENTS]",
 	.details =
-		"Records the stack of the thread that does it each time that an event happens: native "
-		"frames and those of the language in their order, the event as the leaf. Needs root, or "
-		"CAP_BPF and CAP_PERFMON.\n\n"
+		"Records, each time an event happens, the stack of the thread that causes it: native "
+		"and language frames in their order, with the event as the leaf. Needs root, or CAP_BPF and "
+		"CAP_PERFMON.\n\n"
 		"  sonde trace syscall:openat -p 1234\n"
 		"  sonde trace 'syscall:*' --by-latency -o calls.html -- ruby app.rb\n"
 		"  sonde trace syscall:read --min-latency 10ms -p 1234 -f folded -o -\n"

@@ -23,7 +23,7 @@ struct top_options {
 
 static const struct option_row top_rows[] = {
 	{ 'V', "version", NULL, OPTION_FLAG, offsetof(struct top_options, version),
-	  .text = "say the version and what is built in" },
+	  .text = "show the version and what is built in" },
 	{ 0 },
 };
 
@@ -98,7 +98,7 @@ static int run_top(void *options, int rest_count, char **rest)
 	if (given->version)
 		return write_version();
 	if (!rest_count)
-		return say_usage(NULL, "what shall I do? record, dump, doctor, ...");
+		return say_usage(NULL, "no command given: try record, top, dump or doctor");
 	const struct command *command = command_named(rest[0]);
 	return command ? dispatch(command, rest_count, rest) : say_unknown_command(rest[0]);
 }

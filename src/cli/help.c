@@ -12,11 +12,11 @@
 enum { TEXT_COLUMN = 26 };
 
 const struct help_exit help_exits[] = {
-	{ "0", "it worked; with a command: the command's own exit code" },
-	{ "1", "it failed: the message says how" },
-	{ "2", "the command line does not make sense" },
-	{ "3", "the process was not there, or ended before a sample" },
-	{ "4", "permission: the message says which, and how to grant it" },
+	{ "0", "success; with a command: the command's own exit code" },
+	{ "1", "failure: the message says why" },
+	{ "2", "the command line is not valid" },
+	{ "3", "the process was not found, or ended before a sample was taken" },
+	{ "4", "permission denied: the message says what is missing and how to grant it" },
 	{ "125", "sonde failed before the command was started" },
 	{ "126", "the command cannot be run" },
 	{ "127", "the command was not found" },

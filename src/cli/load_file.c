@@ -31,9 +31,9 @@ int load_file(const char *command, const char *path, const struct load_options *
 	}
 	if (!profile->entries.count) {
 		err_set(&err, ERR_BAD_DATA,
-			result.left_out ? "%s: nothing is left of its %llu samples: no thread and "
-					  "time that was asked for" :
-					  "%s: there are no samples in it",
+			result.left_out ?
+				"%s: none of its %llu samples match --thread, --from and --to" :
+				"%s: there are no samples in it",
 			path, (unsigned long long)result.left_out);
 		return say_failure(command, &err);
 	}

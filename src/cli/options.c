@@ -21,10 +21,9 @@ struct common {
 };
 
 const struct option_row options_common[] = {
-	{ 'h', "help", NULL, OPTION_FLAG, offsetof(struct common, help),
-	  .text = "say what the options are" },
+	{ 'h', "help", NULL, OPTION_FLAG, offsetof(struct common, help), .text = "show this help" },
 	{ 0, "debug", "SPEC", OPTION_TEXT, offsetof(struct common, debug),
-	  .text = "what happens inside, on standard error: \"all\" or \"target:2,kernel\"" },
+	  .text = "debug messages on standard error: \"all\", or domains such as \"target:2,kernel\"" },
 	{ 0 },
 };
 

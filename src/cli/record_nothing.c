@@ -71,10 +71,10 @@ void record_say_nothing(const struct session *session, const struct quality *qua
 	if (session_is_stopped(session))
 		out_text(&why, ": the process is stopped; kill -CONT (SIGCONT) lets it go on");
 	else if (!quality->processes)
-		out_text(&why, ": no process of it has run a language that sonde knows");
+		out_text(&why, ": none of its processes ran a language that sonde supports");
 	else if (thread)
 		explain_thread(&why, session, thread);
-	say_warning("not one sample was taken, so nothing is written%.*s", (int)why.used,
+	say_warning("no samples were taken, so nothing was written%.*s", (int)why.used,
 		    why.used ? (const char *)why.buffer : "");
 	out_abandon(&why);
 }

@@ -23,9 +23,8 @@ enum {
 static const struct {
 	const char *name, *ours;
 } foreign_formats[] = {
-	{ "flamegraph", "html" }, { "collapsed", "folded" },   { "raw", "folded" },
-	{ "speedscope", NULL },   { "callgrind", NULL },       { "chrometrace", NULL },
-	{ "summary", NULL },      { "summary_by_line", NULL },
+	{ "flamegraph", "html" }, { "collapsed", "folded" }, { "raw", "folded" },
+	{ "chrometrace", NULL },  { "summary", NULL },       { "summary_by_line", NULL },
 };
 
 static const char recording_format[] = "sonde", recording_extension[] = ".sonde";

@@ -170,13 +170,13 @@ static bool should_stop(struct recording *r, bool going, const struct err *err, 
 	} else if (!going) {
 		say_warning("stopped: %s", err->text);
 	} else if (r->output.recorder && !recorder_check(r->output.recorder, &full)) {
-		say_note("stopped: the file can take no more");
+		say_note("stopped: the file cannot be written any further");
 	} else if (number) {
 		say_note("stopped: %s", number == SIGINT  ? "Ctrl-C" :
 					number == SIGTERM ? "SIGTERM" :
 							    "SIGHUP");
 	} else if (clock_now_ns() >= end_ns) {
-		say_note("stopped: the time is over");
+		say_note("stopped: the duration is over");
 	} else {
 		return false;
 	}
@@ -221,8 +221,8 @@ static void hint_at_delays(const struct quality *quality)
 
 	if (quality->taken >= 50 && percent >= DELAYED_PERCENT)
 		say_warning(
-			"in %u %% of the attempts sonde had to wait for a CPU: code in which the program "
-			"gives up its own is shown too often (\"chrt -f 1 sonde ...\" does not wait)",
+			"in %u %% of its attempts sonde waited for a CPU: code in which the program gives up its own "
+			"is over-represented (\"chrt -f 1 sonde ...\" avoids this)",
 			(u32)percent);
 }
 

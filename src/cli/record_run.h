@@ -28,9 +28,9 @@ struct record_options {
 	{ 'd', "duration", "TIME", OPTION_DURATION, RECORD_AT(duration_ns),                         \
 	  .text = "stop after this long: 30, 30s, 5m, 1.5s, 200ms" },                               \
 	{ 'o', "output", "FILE", OPTION_TEXT, RECORD_AT(output),                                    \
-	  .text = "write here; \"-\" is standard output (default: sonde-PID-TIME.sonde)" },         \
+	  .text = "the output; \"-\" is standard output (default: sonde-PID-TIME.sonde)" },         \
 	{ 'f', "format", "FORMAT", OPTION_TEXT, RECORD_AT(format), .list = record_output_formats,   \
-	  .text = "instead of what the end of FILE says (\"-\": folded)" }
+	  .text = "the output's format (default: from FILE's extension; folded for \"-\")" }
 
 #define RECORD_ALL                                                                                  \
 	{ 'a', "all", NULL, OPTION_FLAG, RECORD_AT(sampling.all),                                   \
@@ -42,7 +42,7 @@ struct record_options {
 	{ 'T', "threads", NULL, OPTION_FLAG, RECORD_AT(threads),                                    \
 	  .text = "\"thread NAME (TID)\" at the root of each stack (folded, svg, callgrind)" },                              \
 	{ 'F', "function", NULL, OPTION_FLAG, RECORD_AT(by_function),                               \
-	  .text = "frames are functions, with their first line, and not lines of them" },           \
+	  .text = "record functions, by their first line, instead of lines" },           \
 	{ 0, "with-source", NULL, OPTION_FLAG, RECORD_AT(with_source),                              \
 	  .text = "keep the text of the source files too, for the page" },                          \
 	{ 0, "quality", "FILE", OPTION_TEXT, RECORD_AT(quality),                                    \

@@ -40,20 +40,20 @@ struct sampling {
 #define SAMPLING_HOW(type)                                                                          \
 	{ 0, "pause", "WHEN", OPTION_CHOICE, SAMPLING_AT(type, pause),                              \
 	  .choices = "never,auto,always",                                                           \
-	  .text = "(reader) stop the sampled thread for microseconds: never, always, or auto: when too " \
-		  "many of its samples are [moving]; the kernel engine never stops one" },          \
+	  .text = "(reader) stop the sampled thread for a few microseconds: never; always; or auto: when too " \
+		  "many of its samples are [moving]. The kernel engine never stops a thread" },          \
 	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode),                             \
 	  .choices = "cpu,wall,gvl|gil,exception,offcpu",                                           \
-	  .text = "what a sample weighs: CPU time, wall time, time with the VM's lock, (Python) time " \
-		  "in which an exception is raised or handled, or (kernel) time off the CPU" },                              \
+	  .text = "what to measure: CPU time, wall time, time holding the VM's lock, (Python) time raising or " \
+		  "handling an exception, or (kernel) time off the CPU" },                              \
 	{ 0, "async", "WHICH", OPTION_CHOICE, SAMPLING_AT(type, async), .choices = "off,running,all",   \
-	  .text = "asyncio (Python): stacks by task, with the tasks that wait for it as its callers, "  \
-		  "for tasks that run, or with --mode wall for those that wait, too" },                 \
+	  .text = "asyncio (Python): one stack for each task, with the tasks that await it as its callers; " \
+		  "running: only tasks that run; all (with --mode wall): waiting tasks too" },                 \
 	SAMPLING_WHOM(type),                                                                        \
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
-	  .text = "how to sample: in the kernel (kernel), with native and kernel frames, as root or "  \
-		  "with CAP_BPF and CAP_PERFMON, or from outside (reader); default: kernel, where it can run and " \
-		  "has what is asked for" },                         \
+	  .text = "kernel: in the kernel, with native and kernel frames; needs root, or CAP_BPF and " \
+		  "CAP_PERFMON. reader: from outside. Default: kernel if it can run and supports the options, " \
+		  "else reader" },                         \
 	SAMPLING_FRAMES(type)
 
 /* Of which threads, and who the command runs as. */

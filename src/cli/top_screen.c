@@ -434,9 +434,9 @@ static void put_help(struct top_grid *grid)
 {
 	static const char *const lines[] = {
 		"self   what the code of a row took itself",
-		"total  that and all that it called; recursion counts once",
+		"total  self, plus everything it called; recursion counts once",
 		"moving samples whose innermost frames changed while they were read",
-		"lost   attempts that failed; the time of the others stands for them",
+		"lost   attempts that failed; the other samples carry their time",
 		"",
 		"1-5, Tab     functions, lines, threads, processes, languages",
 		"s t n        sort by self, by total, by name",

@@ -97,7 +97,7 @@ static void warn(const struct event_list *events, enum event_cost cost, const ch
 			say_warning("%s: %s", events->all.at[site->event].name, what);
 	}
 	if (warned > WARNED_ROWS)
-		say_warning("... and the same of %u more places", warned - WARNED_ROWS);
+		say_warning("... and the same for %u more probes", warned - WARNED_ROWS);
 }
 
 void trace_table_warn(const struct session *session)
@@ -105,10 +105,10 @@ void trace_table_warn(const struct session *session)
 	const struct event_list *events = session_events(session);
 
 	warn(events, EVENT_STEPPED,
-	     "the instruction there has to be single-stepped: some 11 us a hit, where a push, a jump or "
-	     "a nop takes 0.6 (measured on Linux 6.18)");
+	     "this instruction has to be single-stepped: a hit costs some 11 us, where a push, a jump or "
+	     "a nop costs 0.6 (measured on Linux 6.18)");
 	warn(events, EVENT_REFUSED,
-	     "the kernel cannot put a probe on the instruction there: it will not be hit");
+	     "the kernel cannot place a probe on this instruction: no hit will be recorded");
 }
 
 void trace_table_show(const struct session *session, u64 *shown_ns)
@@ -158,8 +158,7 @@ void trace_table_summarize(struct session *session, struct str *line)
 	str_addf(line, ", %u threads", (u32)q->threads);
 	str_addf(line, "; %s lost", value_grouped(q->lost.dropped, lost));
 	if (q->lost.passed)
-		str_addf(line, ", %s at the end without a stack",
-			 value_grouped(q->lost.passed, lost));
+		str_addf(line, ", %s after the last stack", value_grouped(q->lost.passed, lost));
 	if (q->truncated)
 		str_addf(line, ", %s truncated", value_grouped(q->truncated, lost));
 	if (table.seconds > 0)
@@ -181,13 +180,13 @@ void trace_table_say_nothing(const struct session *session)
 	free(table.rows);
 	if (session_is_stopped(session))
 		say_warning(
-			"not one event was met, so nothing is written: the process is stopped; kill "
+			"no event occurred, so nothing was written: the process is stopped; kill "
 			"-CONT (SIGCONT) lets it go on");
 	else if (calls)
 		say_warning(
-			"not one event was met, so nothing is written: of %llu system calls none took "
-			"as long as --min-latency says",
+			"no event occurred, so nothing was written: none of %llu system calls took "
+			"as long as --min-latency",
 			(unsigned long long)calls);
 	else
-		say_warning("not one event was met, so nothing is written");
+		say_warning("no event occurred, so nothing was written");
 }

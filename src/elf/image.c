@@ -363,20 +363,6 @@ bool image_bytes(const struct image *image, u64 address, void *out, u32 length)
 	       image_pread(image, offset, out, length);
 }
 
-bool image_address_of_offset(const struct image *image, u64 offset, u64 *address)
-{
-	for (u32 i = 0; i < image->segment_count; i++) {
-		const Elf64_Phdr *segment = &image->segments[i];
-		u64 into = offset - segment->p_offset;
-
-		if (segment->p_type != PT_LOAD || into >= segment->p_filesz)
-			continue;
-		*address = segment->p_vaddr + into;
-		return true;
-	}
-	return false;
-}
-
 /* --- build-id ---------------------------------------------------------------------------- */
 
 static u64 round_up(u64 value, u64 unit)

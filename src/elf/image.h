@@ -66,7 +66,5 @@ bool image_symbol(const struct image *image, u32 index, struct image_symbol *out
 u64 image_stub_of(const struct image *image, u64 function);
 /* The bytes at a linked address, as the file has them; false when the file has none there. */
 bool image_bytes(const struct image *image, u64 address, void *out, u32 length);
-/* Linked address of the file's byte `offset`, from the segments; false when none loads it. */
-bool image_address_of_offset(const struct image *image, u64 offset, u64 *address);
-/* And back; `left`: how many bytes follow in that segment. */
+/* Where in the file the byte at a linked address is; `left`: how many bytes follow in its segment. */
 bool image_offset_of_address(const struct image *image, u64 address, u64 *offset, u64 *left);

@@ -77,7 +77,7 @@ struct sample_source {
 	u32 thread_life;
 };
 
-/* A thread that was met while `tid` or `thread_name` was set: for who asked for one in vain. */
+/* A thread that was seen while a filter (`tid`, `thread_name`) was set: listed when nothing matched. */
 struct engine_thread {
 	u32 tid; /* 0: on no native thread */
 	bool wanted;
@@ -122,9 +122,7 @@ struct engine {
 extern const struct engine *const engines[]; /* the best first */
 extern const u32 engine_count;
 const struct engine *engine_named(const char *name);
-/* What an engine answers to seen(): those that were wanted first, since there may be no room for the rest. */
-u32 engine_list_seen(const struct engine_thread *seen, u32 count, struct engine_thread *out,
-		     u32 room);
+
 /* Has the engine what is asked for? What nobody asked for does not count. */
 bool engine_suits(const struct engine *engine, const struct engine_options *options);
 /* Of all engines: is the rate one that there is? */
@@ -133,6 +131,6 @@ bool engine_check_rate(const struct engine_options *options, struct err *err);
 /* Async-signal-safe: every pump returns at its next deadline. */
 void engine_interrupt(void);
 bool engine_interrupted(void);
+void engine_clear_interrupt(void);
 /* As many open files as this process may have: an engine keeps some for each thread, file or CPU. */
 void engine_raise_file_limit(void);
-void engine_clear_interrupt(void);

@@ -250,7 +250,8 @@ static void put_moments(struct encoding *e)
 
 	e->bad |= !copy_timeline(&copy, &e->profile->timeline) || !first;
 	if (!e->bad) {
-		/* Not timeline_narrow(): all halvings at once are one pass, not a sort for each. */
+		/* all halvings at once are one pass, not a sort for each */
+
 		slots = timeline_slots(&copy);
 		while (slots && ((slots - 1) >> shift) >= SLOTS_MOST)
 			shift++;

@@ -228,7 +228,6 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->last_hit = plan->last_once = plan->reads = 0;
 	vec_clear(&plan->log);
 	late_clear(&plan->late);
-	plan->stats.transactions++;
 
 	vec_clear(&plan->first_ranges);
 	memset(plan->first_end, 0, sizeof plan->first_end);

@@ -55,7 +55,6 @@
 enum plan_verdict { PLAN_HELD, PLAN_MOVED };
 
 struct plan_stats {
-	u64 transactions;
 	u64 unplanned; /* transactions with a read outside the plan */
 	u64 calls;     /* system calls, all transactions */
 	u64 ranges;    /* asked for by plan, all transactions */
@@ -77,11 +76,11 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still);
 /* What `begin` reads is read. Constants are those of this epoch; 0: there are none. */
 void plan_head_done(struct plan *plan, u64 epoch);
 enum plan_verdict plan_settle(struct plan *plan);
-/* The walk has its leaf: what it takes from here on is of the callers.  `ask`: would that be what the last walk took
- * there of which plan_end() was true?  True: all of it, and nothing more is to be read. */
+/* Call when the walk has its leaf: what it reads from here on belongs to the callers. With `ask`, true says that the bytes
+ * which the last walk with a true plan_end() read for them are all unchanged: they need not be walked again. */
 bool plan_leaf_done(struct plan *plan, bool ask);
-/* `believed`: what was read is known to be a stack of this thread.  True: what was taken behind the leaf is what
- * plan_leaf_done() compares with from now on. */
+/* `believed`: the walk gave a real stack of this thread. True: its callers are what plan_leaf_done() compares with
+ * from now on. */
 bool plan_end(struct plan *plan, bool believed);
 /* Were words of the head read at once and not by the plan? Then what should be read last was not. */
 bool plan_head_was_late(const struct plan *plan);

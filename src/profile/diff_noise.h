@@ -23,7 +23,7 @@ enum {
 	NOISE_BATCHES = 64,
 	NOISE_SCALES = 4,
 	NOISE_ASSUMED = 2, /* variance of samples without times, against independent ones */
-	NOISE_STEPS = 4,   /* of the neighbours, that are left away */
+	NOISE_STEPS = 4,   /* of the neighbours: this many of the largest are left out */
 	NOISE_LEAST = 10,  /* samples: with fewer nothing can be told */
 };
 

@@ -20,7 +20,7 @@
 
 enum {
 	LINE_MOST = 16 << 20,  /* bytes */
-	DEPTH_MOST = 1 << 16,  /* frames; further out are left away, and a mark says so */
+	DEPTH_MOST = 1 << 16,  /* frames; those further out are left out, and a mark says so */
 	FIRST_LINES_MOST = 64, /* comments and empty lines that may stand in front */
 };
 

@@ -400,7 +400,7 @@ static bool take_label(struct pprof *p, struct cursor bytes, struct sample_label
 	return true;
 }
 
-/* The stack of a list of location ids, innermost first; the outermost are left away when too many. */
+/* The stack of a list of location ids, innermost first; the outermost are left out when there are too many. */
 static u32 stack_of(struct pprof *p)
 {
 	struct names *names = &p->profile->names;
@@ -536,8 +536,7 @@ static bool run_pass(struct pprof *p, enum pass pass, struct err *err)
 		bool is_message = field.wire == PROTO_BYTES;
 		if (!take_field(p, pass, &field, is_message))
 			return err_set(
-				err, ERR_BAD_DATA,
-				"at byte %zu of the profile: a %s is expected, and it is none",
+				err, ERR_BAD_DATA, "at byte %zu of the profile: not a valid %s",
 				(size_t)(at - begin),
 				field.number < COUNT_OF(names) ? names[field.number] : "field");
 		if (p->no_memory)
@@ -548,15 +547,14 @@ static bool run_pass(struct pprof *p, enum pass pass, struct err *err)
 		if (!p->budget)
 			return err_set(
 				err, ERR_BAD_DATA,
-				"its samples have more inlined frames than a file of %zu bytes means",
+				"its samples expand to implausibly many inlined frames for a file of %zu bytes",
 				(size_t)(p->message.end - p->message.at));
 		at = message.at;
 	}
 	if (message.bad)
-		return err_set(
-			err, ERR_BAD_DATA,
-			"at byte %zu of %zu: a field of profile.proto is expected, it is cut off or damaged",
-			(size_t)(at - begin), (size_t)(message.end - begin));
+		return err_set(err, ERR_BAD_DATA,
+			       "at byte %zu of %zu: a field of profile.proto is cut off or damaged",
+			       (size_t)(at - begin), (size_t)(message.end - begin));
 	if (pass == PASS_HEAD && (!p->type_count || !p->texts.count))
 		return err_set(err, ERR_BAD_DATA,
 			       "it is no profile.proto: it has no sample types or no strings");

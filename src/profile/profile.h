@@ -97,7 +97,7 @@ void profile_add_more(struct profile *profile, u32 entry, u64 more);
 u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */
 bool profile_share(struct profile *profile, u32 thread, u64 weight);
-/* Stacks and entries come to have the parts of their locations, which are none then. No samples can be added behind it. */
+/* Replaces each location by its parts in all stacks and entries; `parts` is empty then. Add no samples afterwards. */
 void profile_take_apart(struct profile *profile);
 /* The text of the file at `path` (a string); 0: it was not recorded. */
 u32 profile_source(const struct profile *profile, u32 path);

@@ -616,6 +616,9 @@ void recording_describe(const struct recording_state *state, char *text, size_t 
 	if (state->bad_samples)
 		str_addf(&words, "%s%llu samples have lost their names and are left out",
 			 words.length ? "; " : "", (unsigned long long)state->bad_samples);
+	if (state->estimated)
+		str_addf(&words, "%sthe weight of %llu samples is missing and was estimated",
+			 words.length ? "; " : "", (unsigned long long)state->estimated);
 	if (state->newer)
 		str_addf(&words, "%sparts are of format version %u, newer than this sonde (%u)",
 			 words.length ? "; " : "", state->newer, RECORDING_VERSION);

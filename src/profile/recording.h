@@ -19,10 +19,10 @@ struct recording_sample {
 struct recording_state {
 	u64 samples;     /* handed out */
 	u64 bad_samples; /* of threads or stacks that were in a damaged block */
-	u64 estimated;   /* samples whose weight was never written: they have their period */
-	u64 damaged;     /* bytes in the middle */
-	u64 cut;         /* bytes behind the last whole block */
-	u64 last_ns;     /* of the last sample */
+	u64 estimated; /* samples whose weight was never written: they have the mean of their thread's */
+	u64 damaged; /* bytes in the middle */
+	u64 cut;     /* bytes behind the last whole block */
+	u64 last_ns; /* of the last sample */
 	u32 chunks;
 	bool ended; /* the recorder came to its end */
 	u16 newer;  /* blocks of this format version were skipped, or 0 */

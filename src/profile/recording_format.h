@@ -136,7 +136,10 @@ struct quality_field {
 extern const struct quality_field quality_fields[];
 extern const u32 quality_field_count;
 
+/* Can a section of so many bytes have so many rows? Else it is hostile (FORMAT.md, Bounds). */
 bool recording_may_have(u64 rows, u64 section_bytes);
+/* Can so many stored bytes be `raw` when they are unpacked? */
 bool recording_may_unpack(u64 stored, u64 raw);
+/* Of the header but its last word, and the stored bytes. */
 u32 recording_checksum(const struct recording_block *block, const void *payload);
 void out_uleb(struct out *out, u64 value);

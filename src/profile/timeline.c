@@ -135,13 +135,6 @@ u32 timeline_slots(const struct timeline *timeline)
 	return most;
 }
 
-void timeline_narrow(struct timeline *timeline, u32 slots_most)
-{
-	timeline_settle(timeline);
-	while (!timeline->bad && timeline_slots(timeline) > slots_most)
-		widen(timeline);
-}
-
 void timeline_free(struct timeline *timeline)
 {
 	vec_free(&timeline->cells);

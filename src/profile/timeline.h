@@ -27,7 +27,6 @@ void timeline_add(struct timeline *timeline, u64 time_ns, u32 entry);
 void timeline_add_counted(struct timeline *timeline, u64 time_ns, u32 entry, u32 count);
 /* Sorts the cells and merges equal ones. */
 void timeline_settle(struct timeline *timeline);
-/* At most so many slots: wider ones if need be. Settled afterwards. */
-void timeline_narrow(struct timeline *timeline, u32 slots_most);
+
 u32 timeline_slots(const struct timeline *timeline);
 void timeline_free(struct timeline *timeline);

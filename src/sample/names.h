@@ -67,7 +67,7 @@ u32 names_text(struct names *names, const char *text);
 u32 names_function(struct names *names, const struct name_function *function);
 u32 names_location(struct names *names, const struct name_location *location);
 u32 names_stack(struct names *names, u32 outer, u32 location);
-/* It says what `by` says from now on, in every stack that it is in. */
+/* From now on `location` reads as `by`, in every stack that contains it. */
 void names_replace(struct names *names, u32 location, u32 by);
 /* The location of a mark: "[moving]", "(garbage collection)" and so on. */
 u32 names_mark(struct names *names, enum frame_mark mark);

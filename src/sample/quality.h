@@ -14,21 +14,21 @@
 	X(gone, "the process ended or exec'd during the attempt") \
 	X(no_memory, "sonde ran out of memory")                   \
 	X(dropped, "a buffer was full")                           \
-	X(passed, "hits behind the last one whose stack was taken")
+	X(passed, "hits after the last stack that was taken")
 
 #define QUALITY_COUNTS(X)                                                              \
 	X(samples, "thread stacks recorded")                                           \
-	X(complete, "of these, whole and proven")                                      \
+	X(complete, "of these, complete and verified")                                 \
 	X(moving, "with a leaf that changed while it was read")                        \
 	X(truncated, "with outer frames missing")                                      \
 	X(idle, "attempts in which no thread was running, and none was to be sampled") \
 	X(delayed, "attempts made half a millisecond or more after their deadline")    \
-	X(starting, "before the VM had a stack")                                       \
+	X(starting, "taken before the VM had a stack")                                 \
 	X(repeated, "of threads that had not run since their last sample")             \
 	X(paused, "for which the thread was stopped")                                  \
-	X(pause_failed, "that should have been taken paused, and were not")            \
+	X(pause_failed, "that should have been paused, and were not")                  \
 	X(unnamed, "frames whose name could not be read")                              \
-	X(leftover, "samples with managed frames that found no native place")          \
+	X(leftover, "samples with managed frames that matched no native frame")        \
 	X(unprobed, "idle threads whose idleness was inferred from their stack alone") \
 	X(cpu_unshared_ns, "CPU nanoseconds of threads never seen running")            \
 	X(cpu_estimated_ns,                                                            \

@@ -9,10 +9,10 @@
  * those up to and with the next through which a loop was entered (FRAME_ENTRY, the * above).  A managed frame of a function
  * written in C is inside its segment; what it calls natively comes before the loop's frame by itself.
  *
- * They are put together from the root on: what does not go together is at the leaf, where a frame has been pushed and its
- * loop not entered, or a loop entered and its frame not linked.  Nothing is lost then, and it is counted: frames that no
- * loop asked for are `leftover` and stand on top of what pushed them, loops that found none are `missing` and stay native
- * frames.  One frame on top of a function that is about to enter a loop (FRAME_ENTRY of a native frame) is where it belongs,
+ * The lists are matched from the root, so that a mismatch ends up at the leaf, where a frame has been pushed and its loop not
+ * entered, or a loop entered and its frame not linked. Nothing is dropped, and mismatches are counted: managed frames without a
+ * loop are `leftover` and are put on top of the native function that pushed them, loops without frames are `missing` and stay
+ * native frames.  One frame on top of a function that is about to enter a loop (FRAME_ENTRY of a native frame) is where it belongs,
  * and no leftover.  Outermost functions written in C need no loop: they go with the segment that they called.  Where the
  * outer end of either list is not known, they are put together from the leaf on.
  *

@@ -16,9 +16,8 @@ enum {
 	CONFIRM_MAX = 64,
 };
 
-/* What was on a stack so short a time ago has hardly been found dead, swept and its place given to
- * another function: in programs that never were seen to do so, this is believed. Beyond it (we were
- * not given the CPU) there is doubt. */
+/* An object that was on a stack this recently has hardly been freed, swept and its address reused. Programs that were never
+ * seen to reuse addresses get this benefit of the doubt; after a longer delay (we lost the CPU) they do not. */
 static const u64 SURELY_ALIVE_NS = 10 * NS_PER_MS;
 
 struct frame_key {
@@ -216,7 +215,7 @@ static u32 event_location(struct naming *naming, const struct frame *frame,
 	return names_location(names, &location);
 }
 
-/* Where a file's code stands, and the kernel's, it stays. */
+/* Code of files and of the kernel does not move, so its name is looked up once. */
 static void name_native(struct naming *naming, const struct frame *frame,
 			const struct sample_source *source, struct named *named)
 {

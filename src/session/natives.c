@@ -99,7 +99,7 @@ static struct native_file *file_of(struct natives *natives, u64 owner,
 	return file;
 }
 
-/* A file that is not the process's own user's says nothing of it. */
+/* A map that belongs neither to the process's user nor to root is ignored. */
 static void read_perf_map(struct native_jit *jit, const struct target *target)
 {
 	char path[64];

@@ -435,15 +435,11 @@ const struct probe probes[] = {
 	{
 		.name = "kernel",
 		.title = "kernel",
-		.needed_for = "to know",
-		.grant = "",
 		.run = probe_kernel,
 	},
 	{
 		.name = "user",
 		.title = "user",
-		.needed_for = "to know",
-		.grant = "",
 		.run = probe_user,
 	},
 	{
@@ -479,8 +475,7 @@ const struct probe probes[] = {
 	{
 		.name = "ptrace-scope",
 		.title = "kernel.yama.ptrace_scope",
-		.needed_for = "0: your processes may be read, 1: only children",
-		.grant = "",
+		.means = "0: your processes can be read; 1: only children",
 		.run = probe_ptrace_scope,
 	},
 	{
@@ -507,8 +502,8 @@ const struct probe probes[] = {
 	},
 	{
 		.name = "perf-sideband",
-		.title = "being told of new processes by the kernel",
-		.needed_for = "children that live for milliseconds; without it /proc is looked at",
+		.title = "reports of new processes by the kernel",
+		.needed_for = "children that live for milliseconds; without it sonde polls /proc",
 		.grant = SETCAP(
 			"cap_perfmon",
 			"--cap-add=PERFMON") "; or for everybody: sudo sysctl kernel.perf_event_paranoid=0",
@@ -517,14 +512,13 @@ const struct probe probes[] = {
 	{
 		.name = "perf-event-paranoid",
 		.title = "kernel.perf_event_paranoid",
-		.needed_for = "0 or less lets everybody be told of new processes",
-		.grant = "",
+		.means = "0 or less: every user gets reports of new processes",
 		.run = probe_paranoid,
 	},
 	{
 		.name = "cap-perfmon",
 		.title = "CAP_PERFMON",
-		.needed_for = "being told of new processes, and sampling in the kernel",
+		.needed_for = "reports of new processes, and sampling in the kernel",
 		.grant = SETCAP("cap_perfmon", "--cap-add=PERFMON"),
 		.run = probe_cap_perfmon,
 	},
@@ -581,8 +575,7 @@ const struct probe probes[] = {
 	{
 		.name = "memlock",
 		.title = "memory that may be locked (ulimit -l)",
-		.needed_for = "rings of the kernel without CAP_PERFMON",
-		.grant = "",
+		.means = "for perf rings, without CAP_PERFMON",
 		.run = probe_memlock,
 	},
 };

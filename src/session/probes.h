@@ -3,7 +3,7 @@
  *
  * To add a probe: one function and one row in probes.c.  The row also says what the
  * thing is needed for and how to grant it, so that detection, diagnosis and
- * documentation cannot part.  A probe leaves nothing behind and needs no network.
+ * documentation cannot drift apart.  A probe leaves nothing behind and needs no network.
  * No answer is derived from the kernel's version: distributions backport, and
  * containers forbid. */
 #pragma once
@@ -23,8 +23,10 @@ struct probe_result {
 struct probe {
 	const char *name;  /* for programs: "read-child" */
 	const char *title; /* "reading the memory of a child" */
+	const char *means; /* of a fact: how to read it; NULL: it says it itself */
+	/* of the others */
 	const char *needed_for;
-	const char *grant; /* what to do when it is missing */
+	const char *grant; /* what to do when it is missing, or NULL */
 	void (*run)(struct probe_result *out);
 };
 

@@ -19,14 +19,14 @@ enum {
 /* Opens /proc/PID for openat(); -1 and errno. */
 int proc_open(u32 pid);
 int proc_open_root(void);
-/* Up to size - 1 bytes of a file, NUL-terminated. The length, or -1 and errno. */
+/* Up to size - 1 bytes of a file, NUL-terminated: the length, or -1 and errno. One read(2). */
 ssize_t proc_read(int dir, const char *name, char *out, size_t size);
-/* The same of a file that says no more than a page at a time. */
+/* The same until its end, for files of which the kernel hands out no more than a page at a time. */
 ssize_t proc_read_whole(int dir, const char *name, char *out, size_t size);
+/* The same as proc_read() of a file that is kept open, from its start. */
+ssize_t proc_reread(int fd, char *out, size_t size);
 /* After a failure: was it for want of descriptors or memory? That says nothing about the process. */
 bool proc_cannot_open(void);
-/* The same from the start of a file that is kept open. */
-ssize_t proc_reread(int fd, char *out, size_t size);
 
 /* What /proc/PID/stat says, as far as anybody here asks. */
 struct proc_stat {

@@ -98,13 +98,14 @@ enum thread_run_state {
 	THREAD_STOPPED,  /* by a signal or a tracer */
 };
 enum thread_run_state target_thread_state(const struct target *target, u32 tid);
-/* CPU time of a thread, and how often it was scheduled in: /proc/PID/task/TID/schedstat. */
-struct thread_time {
-	u64 cpu_ns;
-	u64 runs;
-};
 /* The futex that the thread sleeps on; false: on none, or the kernel does not say (it takes the right to trace). */
 bool target_thread_futex(const struct target *target, u32 tid, u64 *address);
+struct thread_time {
+	u64 cpu_ns;
+	u64 runs; /* how often it was scheduled in */
+};
+/* /proc/PID/task/TID/schedstat; false: the thread is gone. */
+
 bool target_thread_time(const struct target *target, u32 tid, struct thread_time *out);
 /* For who asks often: descriptors kept open, one or two a thread.  Measured on 6.18, x86-64:
  *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * functions.h - the functions of an image, named or not: their bounds are in .eh_frame even when it is stripped.
  *
- * A compiler puts what it holds for unlikely into a part of its own, far away (gcc: f.cold).  It has an entry of its own, too,
- * and is told by its frame: where it begins, that is made already.  Who runs it is found by the jumps that lead there.
+ * A compiler moves unlikely code to a cold part elsewhere (gcc: f.cold). The part has an FDE of its own, and is recognised by
+ * its frame, which is set up at its first instruction already. The jumps that lead into it tell which function it belongs to.
  *
- * x86-64: code is not decoded, but looked at for instructions with a distance of four bytes.  That some other bytes look like
- * one, and lead to the very same place, is one in a thousand images. */
+ * x86-64: code is not disassembled, only scanned for instructions with a displacement of four bytes. Other bytes that look
+ * like one and lead to exactly the same address occur in about one image in a thousand. */
 #pragma once
 #include "base/vec.h"
 #include "elf/image.h"

@@ -80,7 +80,6 @@ static bool add_span(void *arg, u64 begin, u64 end, const struct unwind_rule *ru
 	struct compiling *compiling = arg;
 	struct span span = { begin, end, rule_number(compiling, rule), compiling->source };
 
-	compiling->report->untold += span.rule == NO_RULE;
 	if (compiling->spans.count == SPANS_MAX)
 		return false;
 	compiling->no_memory |= !vec_push(&compiling->spans, span);

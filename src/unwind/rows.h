@@ -17,7 +17,6 @@ struct unwind_table {
 
 struct unwind_report {
 	u32 functions, damaged; /* entries of the sections */
-	u32 untold;             /* rows that became UNWIND_NONE */
 };
 
 /* Into an empty table, which the caller frees. An image without tables leaves it empty. */

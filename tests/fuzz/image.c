@@ -31,15 +31,14 @@ static u64 ask_headers(const struct image *image)
 	struct image_section section;
 	struct image_segment segment;
 	u8 bytes[64];
-	u64 address, sum = image_machine(image) + image_is_relocatable(image);
+	u64 offset, left, sum = image_machine(image) + image_is_relocatable(image);
 
 	for (u32 i = 0; i < 10000 && image_section(image, i, &section); i++)
-		sum += strnlen(section.name, 4096) +
-		       image_address_of_offset(image, section.offset, &address);
+		sum += strnlen(section.name, 4096);
 	for (u32 i = 0; i < 10000 && image_segment(image, i, &segment); i++) {
 		sum += image_bytes(image, segment.address, bytes, sizeof bytes);
 		sum += image_bytes(image, segment.address + segment.file_size - 1, bytes, 1);
-		sum += image_address_of_offset(image, segment.offset, &address);
+		sum += image_offset_of_address(image, segment.address, &offset, &left);
 	}
 	return sum + image_section_named(image, ".text", &section);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * attach.h - what the programs in the kernel are hung on: events, where these are asked for. */
+ * attach.h - where the BPF programs are attached: the scheduler's switches, and the events that are asked for. */
 #pragma once
 #include "engines/kernel/program.h"
 

@@ -72,8 +72,9 @@ enum listing {
 	LISTING_WITH_FIRST,
 };
 
-/* Of all known threads.  The first one does not come and go, so its word is where all have it; others that are just starting or
- * ending may have theirs on their stacks alone, which are near, too, and all in one place. */
+/* Counts, over all known threads, where a word that leads to the thread was found. The first thread is long-lived, so the word's
+ * true place is among its own. Threads that are starting or ending may hold it only on their stacks, which also lie near the
+ * thread pointer, and at equal distances. */
 static enum listing count_words(const struct machine *machine, const struct target *target,
 				const struct mem *mem, u16 at[WINDOW_WORDS])
 {

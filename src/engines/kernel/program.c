@@ -47,10 +47,11 @@ bool kernel_refused(struct err *err, int why, const char *what)
 	if (why == EINVAL || why == ENOTSUP)
 		err_hint(
 			err,
-			"the kernel engine takes Linux 5.17 or newer with BTF (-e reader does without)");
+			"the kernel engine needs Linux 5.17 or newer with BTF (-e reader does not)");
 	if (err->code == ERR_PERMISSION)
-		err_hint(err, "the kernel engine takes root, or CAP_BPF and CAP_PERFMON "
-			      "(-e reader does without)");
+		err_hint(
+			err,
+			"the kernel engine needs root, or CAP_BPF and CAP_PERFMON (-e reader does not)");
 	return false;
 }
 

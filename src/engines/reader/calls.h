@@ -85,11 +85,12 @@ void calls_fini(struct calls *calls);
  * With doubts each sighting counts; without, a stack that was learned three times costs one hash. */
 enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
 				 u32 count, u32 doubts);
-/* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
 enum calls_source {
 	CALLS_OWN,       /* all that was learned is of this process */
 	CALLS_INHERITED, /* or of others of its program, which call other things: nothing is put back */
 };
+/* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
+
 u32 calls_standing(struct calls *calls, u64 salt, enum calls_source source, struct frame *frames,
 		   u32 count);
 /* The same where frames are a list: what stands of it was seen so as a whole. */

@@ -66,7 +66,6 @@ enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal_out)
 	if (ptrace(PTRACE_SEIZE, (pid_t)tid, 0, 0)) {
 		if (errno == ESRCH)
 			return PAUSE_GONE;
-		pause->refused++;
 		return PAUSE_REFUSED;
 	}
 	u64 began = clock_now_ns();
@@ -77,11 +76,8 @@ enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal_out)
 	}
 	for (;;) {
 		enum stop stop = stop_poll(pause, tid, signal_out);
-		if (stop == STOP_STOPPED) {
-			pause->stops++;
-			pause->since_ns = began;
+		if (stop == STOP_STOPPED)
 			return PAUSE_STOPPED;
-		}
 		if (stop == STOP_GONE)
 			return PAUSE_GONE;
 		u64 waited = clock_now_ns() - began;
@@ -94,10 +90,9 @@ enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal_out)
 	}
 }
 
-void pause_release(struct pause *pause, u32 tid, int signal)
+void pause_release(u32 tid, int signal)
 {
 	ptrace(PTRACE_DETACH, (pid_t)tid, 0, (long)signal);
-	pause->stopped_ns += clock_now_ns() - pause->since_ns;
 }
 
 void pause_settle(struct pause *pause)

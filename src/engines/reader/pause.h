@@ -26,14 +26,11 @@ struct pause {
 	u32 late[16]; /* threads that are still to stop and be let go */
 	u32 late_count;
 	u32 own_child; /* our own child's pid: its exit is left for the caller to reap */
-	u64 stops, refused;
-	u64 stopped_ns; /* in all */
-	u64 since_ns;
 };
 
 /* Stops `tid`; *signal is to be handed to pause_release. */
 enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal);
-void pause_release(struct pause *pause, u32 tid, int signal);
+void pause_release(u32 tid, int signal);
 /* Lets go of late ones that have stopped meanwhile. Cheap when there are none. */
 void pause_settle(struct pause *pause);
 /* The same, until none is left: whoever pauses must call it at the end, for while we live on (we may

@@ -150,8 +150,7 @@ bool python_offsets_read(const struct mem *mem, u64 runtime, struct python_state
 		if (table[i] > NUMBER_MOST)
 			return err_set(
 				err, ERR_BAD_DATA,
-				"the table of offsets of Python 3.%u has %#llx in field %u: no "
-				"structure is as large",
+				"table of offsets of Python 3.%u: implausible value %#llx in field %u",
 				minor, (unsigned long long)table[i], i);
 	for (u32 field = 0; field < PYTHON_FIELD_COUNT; field++)
 		if (row->at[field])

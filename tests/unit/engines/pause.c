@@ -64,6 +64,7 @@ static void a_paused_thread_stands_and_then_runs_on(void **state)
 	struct pause pause = { 0 };
 	pid_t pid = start_counter();
 	int signal = -1;
+	u32 stops = 0;
 
 	(void)state;
 	pause.own_child = (u32)pid;
@@ -75,13 +76,14 @@ static void a_paused_thread_stands_and_then_runs_on(void **state)
 			continue;
 		}
 		assert_int_equal(outcome, PAUSE_STOPPED);
+		stops++;
 		u64 before = atomic_load(&shared->count);
 		usleep(200);
 		assert_int_equal(atomic_load(&shared->count), before);
-		pause_release(&pause, (u32)pid, signal);
+		pause_release((u32)pid, signal);
 		assert_true(counts_on());
 	}
-	assert_true(pause.stops > 0);
+	assert_true(stops > 0);
 	end(pid);
 }
 
@@ -100,7 +102,7 @@ static void signals_arrive_though_it_is_paused_all_the_time(void **state)
 			sent++;
 		}
 		if (pause_take(&pause, (u32)pid, &signal) == PAUSE_STOPPED)
-			pause_release(&pause, (u32)pid, signal);
+			pause_release((u32)pid, signal);
 		else
 			pause_settle(&pause);
 	}
@@ -176,10 +178,8 @@ static void a_thread_that_is_traced_is_refused(void **state)
 	}
 	char ok = 0;
 	assert_int_equal(read(ready[0], &ok, 1), 1);
-	if (ok) {
+	if (ok)
 		assert_int_equal(pause_take(&pause, (u32)pid, &signal), PAUSE_REFUSED);
-		assert_int_equal(pause.refused, 1);
-	}
 	close(ready[0]);
 	close(ready[1]);
 	end(tracer);
