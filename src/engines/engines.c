@@ -35,16 +35,6 @@ bool engine_suits(const struct engine *engine, const struct engine_options *opti
 	       (engine->has_tapes || !options->tape_dir);
 }
 
-u32 engine_list_seen(const struct engine_thread *seen, u32 count, struct engine_thread *out,
-		     u32 room)
-{
-	for (u32 pass = 0, at = 0; pass < 2; pass++)
-		for (u32 i = 0; i < count && at < room; i++)
-			if (seen[i].wanted == (pass == 0))
-				out[at++] = seen[i];
-	return count;
-}
-
 bool engine_check_rate(const struct engine_options *options, struct err *err)
 {
 	return (options->hz >= 1 && options->hz <= ENGINE_HZ_MAX) ||

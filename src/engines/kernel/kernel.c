@@ -201,13 +201,13 @@ static void warn_of_lost(struct quality *quality, const u64 counts[KERNEL_COUNTS
 	if (forks)
 		snprintf(
 			quality->warning, sizeof quality->warning,
-			"more than %d processes at once: %llu times one was met that is not watched",
+			"more than %d processes at once: %llu times a process could not be watched",
 			KERNEL_PROCESSES_MAX, (unsigned long long)forks);
 	else if (lives)
 		snprintf(
 			quality->warning, sizeof quality->warning,
-			"%llu forks, execs or ends were not told, the ring was full: processes were found "
-			"by their samples",
+			"%llu forks, execs or exits were not reported because the ring was full: these processes were "
+			"found by their samples",
 			(unsigned long long)lives);
 }
 
@@ -276,7 +276,7 @@ static void kernel_quality(const struct run *run, struct quality *out)
 
 static u32 kernel_seen(const struct run *run, struct engine_thread *out, u32 room)
 {
-	return engine_list_seen(run->seen.at, run->seen.count, out, room);
+	return thread_filter_list(&run->seen, out, room);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -304,12 +304,10 @@ static bool check_options(const struct engine_options *options, struct err *err)
 	if (options->mode == MODE_LOCK || options->mode == MODE_EXCEPTION)
 		return err_set(
 			err, ERR_UNSUPPORTED,
-			"the kernel engine has the modes cpu, offcpu and wall: -e reader has "
-			"the others");
+			"the kernel engine supports only the modes cpu, wall and offcpu; -e reader supports the others");
 	if (options->async != ASYNC_OFF)
-		return err_set(
-			err, ERR_UNSUPPORTED,
-			"--async: the kernel engine knows threads only: -e reader knows tasks");
+		return err_set(err, ERR_UNSUPPORTED,
+			       "--async is not supported by the kernel engine; use -e reader");
 	return true;
 }
 

@@ -256,7 +256,7 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 	    watched_wants_maps(process, unknown, head->time_ns)) {
 		good = run_tell(run, process, &err);
 		if (good && unwind_space_at(&process->space, unknown))
-			process->maps_wait_ns = 0; /* it helped */
+			backoff_reset(&process->read_maps); /* it helped */
 	}
 	if (process->may_have_one)
 		good = good && tell_vms(run, process, &err);

@@ -11,6 +11,7 @@
 #include "engines/kernel/assemble.h"
 #include "engines/kernel/program.h"
 #include "engines/kernel/watched.h"
+#include "engines/thread_filter.h"
 
 struct run {
 	struct engine_options options;
@@ -20,7 +21,7 @@ struct run {
 	struct unwind_files files;
 	machine_cache machines;
 	VEC(struct watched *) processes; /* by pid */
-	VEC(struct engine_thread) seen;  /* of the threads that a filter was asked about */
+	seen_threads seen;
 	u64 incarnations;
 	struct quality quality;
 	struct rng rng;

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { SEEN_MAX = 1000 /* threads that a filter was asked about */ };
-
 /* So often a thread's samples get their weight. */
 static const u64 PAY_NS = NS_PER_S;
 
@@ -127,13 +125,9 @@ void run_pay(struct run *run, const struct watched *process, struct watched_thre
 static bool is_wanted(const struct run *run, const struct watched *process,
 		      struct watched_thread *thread)
 {
-	const struct engine_options *options = &run->options;
-
-	if (!options->tid)
-		return !options->thread_name || !strcmp(options->thread_name, thread->name);
-	if (!thread->inner_tid)
+	if (run->options.tid && !thread->inner_tid)
 		thread->inner_tid = target_inner_tid(process->target, thread->tid);
-	return options->tid == thread->tid || options->tid == thread->inner_tid;
+	return thread_filter_passes(&run->options, thread->tid, thread->inner_tid, thread->name);
 }
 
 void run_note_seen(struct run *run, const struct watched *process, struct watched_thread *thread)
@@ -141,15 +135,10 @@ void run_note_seen(struct run *run, const struct watched *process, struct watche
 	struct engine_thread seen = { .tid = thread->tid,
 				      .wanted = is_wanted(run, process, thread) };
 
-	if (run->seen.count == SEEN_MAX || (!run->options.tid && !run->options.thread_name))
+	if (!thread_filter_is_set(&run->options))
 		return;
 	memcpy(seen.name, thread->name, sizeof seen.name);
-	for (u32 i = 0; i < run->seen.count; i++)
-		if (run->seen.at[i].tid == seen.tid) {
-			run->seen.at[i] = seen;
-			return;
-		}
-	vec_push(&run->seen, seen);
+	thread_filter_note(&run->seen, &seen);
 }
 
 static void count_sample(struct run *run, const struct sample *sample)

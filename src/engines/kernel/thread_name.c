@@ -45,21 +45,21 @@ bool thread_name_update(const struct watched *process, struct watched_thread *th
 	char before[sizeof thread->name];
 	bool is_new = memcmp(thread->comm, head->comm, sizeof thread->comm) != 0;
 
-	if (!is_new && thread->name[0] && (thread->is_named || head->time_ns < thread->ask_name_ns))
+	if (!is_new && thread->name[0] &&
+	    (thread->is_named || !backoff_is_due(&thread->ask_name, head->time_ns)))
 		return false;
 	memcpy(before, thread->name, sizeof before);
 	if (is_new || !thread->name[0]) {
 		memcpy(thread->comm, head->comm, sizeof thread->comm);
 		snprintf(thread->name, sizeof thread->name, "%.*s", (int)sizeof thread->comm,
 			 thread->comm);
-		thread->name_wait_ns = WAIT_LEAST_NS;
+		backoff_reset(&thread->ask_name);
+
 		thread->is_named = false;
 	}
 	if (has_vm_thread(head)) {
 		thread->is_named = name_by_vm(process, thread, head);
-		thread->ask_name_ns = head->time_ns + thread->name_wait_ns;
-		if (thread->name_wait_ns < WAIT_MOST_NS)
-			thread->name_wait_ns *= 2;
+		backoff_miss(&thread->ask_name, head->time_ns, WAIT_LEAST_NS, WAIT_MOST_NS);
 	}
 	return strcmp(before, thread->name) != 0;
 }

@@ -99,7 +99,8 @@ void watched_exec(struct watched *process, const struct kernel_head *head, u64 i
 	vec_clear(&process->replaced);
 	keep_one_thread(process, head);
 	memset(process->vms, 0, sizeof process->vms);
-	process->maps_ns = process->maps_wait_ns = process->ask_ns = process->asked_ns = 0;
+	process->maps_ns = process->ask_ns = process->asked_ns = 0;
+	backoff_reset(&process->read_maps);
 	process->may_have_one = false;
 	attached_free(&process->attached);
 	unwind_space_clear(&process->space);
@@ -124,14 +125,12 @@ static const u64 MAPS_LEAST_NS = NS_PER_MS, MAPS_MOST_NS = 200 * NS_PER_MS;
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns)
 {
 	if (unwind_space_at(&process->space, address)) {
-		process->maps_wait_ns = 0;
+		backoff_reset(&process->read_maps);
 		return false; /* the kernel has no room for it */
 	}
-	if (time_ns < process->maps_ns + process->maps_wait_ns)
+	if (!backoff_is_due(&process->read_maps, time_ns))
 		return false;
-	process->maps_wait_ns = process->maps_wait_ns ? process->maps_wait_ns * 2 : MAPS_LEAST_NS;
-	if (process->maps_wait_ns > MAPS_MOST_NS)
-		process->maps_wait_ns = MAPS_MOST_NS;
+	backoff_miss(&process->read_maps, time_ns, MAPS_LEAST_NS, MAPS_MOST_NS);
 	return true;
 }
 
@@ -214,8 +213,8 @@ bool watched_read_maps(struct watched *process, struct err *err)
 
 static const u64 WAIT_LEAST_NS = 2 * NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
 
-/* A VM that starts is asked more often than one that has not started for long: some hundredths of the time late, since what
- * starts slowly may end soon. */
+/* A process is asked for its VM often at first and then less and less: each wait is 1/16 of the time so far, because what
+ * starts slowly may also end soon. */
 static u64 wait_of(struct watched *process, u64 now_ns)
 {
 	process->asked_ns = process->asked_ns ? process->asked_ns : now_ns;

@@ -4,6 +4,7 @@
  * A process may run two VMs (a Ruby that has loaded Python).  A forked child begins with what its parent has, so that its
  * samples have names even when it has ended before anybody looked.  An exec starts over. */
 #pragma once
+#include "base/backoff.h"
 #include "engines/kernel/code.h"
 #include "engines/kernel/machine.h"
 #include "engines/kernel/mapped.h"
@@ -19,11 +20,11 @@ struct watched_thread {
 	u64 paid_at_ns; /* CLOCK_MONOTONIC */
 	u64 off_ns; /* when it gave up its CPU, if there is a sample of it that has no weight yet; else 0 */
 	char comm[16];
-	char name[64]; /* its VM's for it, or comm; see thread_name.h */
-	bool is_named; /* by its VM */
-	u64 ask_name_ns, name_wait_ns;
-	u32 inner_tid; /* as the program sees it; 0: not asked */
-	u64 vm_thread; /* which of its VM's it was last; 0: none so far */
+	char name[64];           /* its VM's for it, or comm; see thread_name.h */
+	bool is_named;           /* by its VM */
+	struct backoff ask_name; /* while it has no name there */
+	u32 inner_tid;           /* as the program sees it; 0: not asked */
+	u64 vm_thread;           /* which of its VM's it was last; 0: none so far */
 };
 
 /* A VM that it runs: the one that was attached to in the same place of the list. */
@@ -45,9 +46,9 @@ struct watched {
 	struct target *target; /* the caller's, or `own` */
 	struct target own;
 	struct unwind_space space;
-	u32 space_number; /* the kernel's; 0: none */
-	u64 maps_ns;      /* when the mappings were read; 0: they are to be read */
-	u64 maps_wait_ns; /* not again before: when that did not help the last time */
+	u32 space_number;         /* the kernel's; 0: none */
+	u64 maps_ns;              /* when the mappings were read; 0: they are to be read */
+	struct backoff read_maps; /* again, for code that is mapped nowhere */
 	VEC(struct replaced_code) replaced; /* of late */
 	bool is_doubted;                    /* what it maps is to be read */
 	bool was_met; /* in a sample: when it and its threads began is not known */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "elf/image.h"
 #include "engines/reader/account.h"
+#include "engines/thread_filter.h"
 
 #define LOG_DOMAIN LOG_reader
 #include "base/log.h"
@@ -123,17 +124,12 @@ static void name_thread(const struct reader_process *process, struct reader_thre
 		return;
 	thread->is_named = attached_name_thread(thread->attached, &process->target->mem.mem,
 						thread->thread, thread->name, sizeof thread->name);
-	thread->name_wait_ns = thread->name_wait_ns ? 2 * thread->name_wait_ns : NAME_LEAST_NS;
-	if (thread->name_wait_ns > NAME_MOST_NS)
-		thread->name_wait_ns = NAME_MOST_NS;
-	thread->ask_name_ns = clock_now_ns() + thread->name_wait_ns;
+	backoff_miss(&thread->ask_name, clock_now_ns(), NAME_LEAST_NS, NAME_MOST_NS);
 }
 
 static bool is_wanted(const struct reader_thread *thread, const struct engine_options *options)
 {
-	if (options->tid)
-		return thread->tid == options->tid || thread->inner_tid == options->tid;
-	return !options->thread_name || !strcmp(thread->name, options->thread_name);
+	return thread_filter_passes(options, thread->tid, thread->inner_tid, thread->name);
 }
 
 /* Is `like` what it runs, or runs by turns? */
@@ -154,7 +150,8 @@ static void update_name(struct reader_process *process, struct reader_thread *th
 	memcpy(thread->comm, like->comm, sizeof thread->comm);
 	if (!other && !renamed)
 		return;
-	thread->name_wait_ns = 0;
+	backoff_reset(&thread->ask_name);
+
 	name_thread(process, thread);
 	process->ask_names_ns = 0;
 	thread->wanted = is_wanted(thread, options);
@@ -405,12 +402,12 @@ void process_ask_names(struct reader_process *process, const struct engine_optio
 		struct reader_thread *thread = process->threads.at[i];
 		if (thread->is_named || !thread->attached)
 			continue;
-		if (now_ns >= thread->ask_name_ns) {
+		if (backoff_is_due(&thread->ask_name, now_ns)) {
 			name_thread(process, thread);
 			thread->wanted = is_wanted(thread, options);
 		}
-		if (thread->ask_name_ns < process->ask_names_ns)
-			process->ask_names_ns = thread->ask_name_ns;
+		if (thread->ask_name.next_ns < process->ask_names_ns)
+			process->ask_names_ns = thread->ask_name.next_ns;
 	}
 }
 
@@ -447,13 +444,6 @@ static bool find_rider(const struct reader_process *process, const struct reader
 	return found;
 }
 
-static u64 longer_wait(u64 wait_ns)
-{
-	if (!wait_ns)
-		return REBIND_WAIT_LEAST_NS;
-	return wait_ns < REBIND_WAIT_MOST_NS ? wait_ns * 2 : wait_ns;
-}
-
 bool process_rebind(struct reader_process *process, struct reader_thread *thread,
 		    const struct engine_options *options, bool suspect)
 {
@@ -461,7 +451,7 @@ bool process_rebind(struct reader_process *process, struct reader_thread *thread
 	struct reader_thread like = { 0 };
 
 	if (!process->attached.count || now < process->rebind_ns ||
-	    (!suspect && now < thread->rebind_ns))
+	    (!suspect && !backoff_is_due(&thread->rebind, now)))
 		return false;
 	u64 began = clock_own_cpu_ns();
 	memcpy(like.comm, thread->comm, sizeof like.comm);
@@ -471,8 +461,10 @@ bool process_rebind(struct reader_process *process, struct reader_thread *thread
 	process->threads_changed |= suspect && !changed;
 	now = clock_now_ns();
 	process->rebind_ns = now + (clock_own_cpu_ns() - began) * REFRESH_SHARE;
-	thread->rebind_wait_ns = changed ? 0 : longer_wait(thread->rebind_wait_ns);
-	thread->rebind_ns = now + thread->rebind_wait_ns;
+	if (changed)
+		backoff_reset(&thread->rebind);
+	else
+		backoff_miss(&thread->rebind, now, REBIND_WAIT_LEAST_NS, REBIND_WAIT_MOST_NS);
 	return changed;
 }
 
@@ -580,7 +572,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 	process->threads_changed = true;
 	process->starting = process->has_run = false;
 	process->exec_ns = clock_now_ns();
-	process->attach_ns = process->attach_wait_ns = 0;
+	backoff_reset(&process->attach);
 	if (process->target)
 		target_close(process->target);
 	else

@@ -5,7 +5,9 @@
  * has the same memory at the same addresses, so it starts with a copy and is sampled in
  * its first millisecond.  An exec starts over. */
 #pragma once
+#include "base/backoff.h"
 #include "base/vec.h"
+
 #include "engines/engine.h"
 #include "engines/reader/look.h"
 #include "engines/reader/pause.h"
@@ -42,14 +44,14 @@ struct reader_thread {
 	u64 carrier;        /* see struct vm_thread */
 	u32 life;           /* see struct sample_source */
 	char name[64];
-	bool is_named;                 /* its VM has a name for it */
-	u64 ask_name_ns, name_wait_ns; /* else: not before, and how long then */
-	u32 vm_state;                  /* enum vm_thread_state at the last refresh */
-	bool wanted;                   /* passes the thread filter */
+	bool is_named;           /* its VM has a name for it */
+	struct backoff ask_name; /* else */
+	u32 vm_state;            /* enum vm_thread_state at the last refresh */
+	bool wanted;             /* passes the thread filter */
 	struct read_set set;
 	struct look_memory memory;
 	struct pause_history history;
-	u64 rebind_ns, rebind_wait_ns; /* not before: process_rebind() */
+	struct backoff rebind; /* process_rebind() */
 	/* its use of CPUs */
 	struct thread_probe probe;
 	struct thread_time probed; /* at the last probe */
@@ -87,13 +89,13 @@ struct reader_process {
 	bool has_run;  /* one of its threads had frames: who has none now is outside of the VM */
 	bool shares_memory; /* a vfork child before its exec: its stack is its parent's */
 	bool threads_changed;
-	bool refreshed; /* once at least: a thread that was not there then is new */
-	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
-	u64 ask_ns;     /* not before: whether it is still there */
-	u64 rebind_ns;  /* the same for process_rebind() */
-	u32 lives;      /* counted out to threads */
-	u64 exec_ns;    /* when it was exec'd under our eyes */
-	u64 attach_ns, attach_wait_ns;
+	bool refreshed;        /* once at least: a thread that was not there then is new */
+	u64 refresh_ns;        /* not before: a refresh costs, and threads can churn */
+	u64 ask_ns;            /* not before: whether it is still there */
+	u64 rebind_ns;         /* the same for process_rebind() */
+	u32 lives;             /* counted out to threads */
+	u64 exec_ns;           /* when it was exec'd under our eyes */
+	struct backoff attach; /* while there is nothing to attach to */
 	u64 attach_cpu_ns;     /* what it had used by then */
 	u64 images, images_ns; /* which are mapped, and when that is looked at again */
 	attached_list attached;

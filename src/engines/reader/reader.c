@@ -17,6 +17,7 @@
 #include "engines/reader/ghosts.h"
 #include "engines/reader/process.h"
 #include "engines/reader/schedule.h"
+#include "engines/thread_filter.h"
 #include "target/kin.h"
 #include "target/tracker.h"
 
@@ -32,7 +33,7 @@ enum {
 	ATTACH_WAIT_MOST_MS = 1000,
 	ATTACH_SHARE = 50, /* of the time: one part asking, this many not */
 	SOON_SHARE = 2,
-	SEEN_MAX = 200, /* a dozen are told */
+
 };
 
 static const u64 DELAYED_NS = NS_PER_MS / 2;
@@ -46,7 +47,7 @@ struct run {
 	VEC(struct reader_process *) processes;
 	struct ghosts ghosts; /* gone before they were looked at, but parents */
 	u64 incarnations;
-	VEC(struct engine_thread) seen; /* under a thread filter */
+	seen_threads seen;
 };
 
 /* ---- processes come and go --------------------------------------------------------------- */
@@ -88,12 +89,11 @@ static void put_off_attach(struct reader_process *process, u64 now, u64 took)
 		    process->starting ? STARTING_WAIT_MS :
 					ATTACH_WAIT_MOST_MS) *
 		   NS_PER_MS;
-	u64 wait = process->attach_wait_ns ? process->attach_wait_ns * 2 : NS_PER_MS;
-
-	process->attach_wait_ns = wait < most ? wait : most;
 	u64 least = took * (soon ? SOON_SHARE : ATTACH_SHARE);
-	process->attach_ns = now +
-			     (process->attach_wait_ns > least ? process->attach_wait_ns : least);
+
+	backoff_miss(&process->attach, now, NS_PER_MS, most);
+	if (process->attach.next_ns < now + least)
+		process->attach.next_ns = now + least;
 }
 
 /* Since it was asked the last time? Who has not has loaded nothing: a shell that waits costs nothing. */
@@ -111,13 +111,13 @@ static void try_attach(struct run *run, struct reader_process *process)
 	struct err err = { 0 };
 	bool was_sampled = is_sampled(process);
 
-	if (process->attached.count || now < process->attach_ns)
+	if (process->attached.count || !backoff_is_due(&process->attach, now))
 		return;
 	if (process->reopen) {
 		process->reopen = !target_open(process->target, process->pid, &err);
 		/* after the exec: it runs as somebody else */
 		bool in_exec = now < process->exec_ns + IMAGE_COMES_MS * NS_PER_MS;
-		process->attach_ns = now + (in_exec ? 1 : ATTACH_WAIT_MOST_MS) * NS_PER_MS;
+		process->attach.next_ns = now + (in_exec ? 1 : ATTACH_WAIT_MOST_MS) * NS_PER_MS;
 		if (process->reopen) {
 			log_debug(1, "exec of %u: %s", process->pid, err.text);
 			return;
@@ -311,17 +311,7 @@ static void note_seen(struct run *run, const struct reader_thread *thread)
 	struct engine_thread seen = { .tid = thread->tid, .wanted = thread->wanted };
 
 	memcpy(seen.name, thread->name, sizeof seen.name);
-	for (u32 i = 0; i < run->seen.count; i++) {
-		struct engine_thread *before = &run->seen.at[i];
-		if (before->tid == seen.tid && !strcmp(before->name, seen.name)) {
-			before->wanted |= seen.wanted;
-			return;
-		}
-	}
-	if (run->seen.count == SEEN_MAX && seen.wanted)
-		run->seen.at[SEEN_MAX - 1] = seen;
-	else if (run->seen.count < SEEN_MAX && !vec_push(&run->seen, seen))
-		log_debug(1, "out of memory for the threads seen");
+	thread_filter_note(&run->seen, &seen);
 }
 
 static void refresh(struct run *run, struct reader_process *process)
@@ -334,7 +324,7 @@ static void refresh(struct run *run, struct reader_process *process)
 	if (process->threads.count > before)
 		run->quality.threads += process->threads.count - before;
 	/* Until one is found: then nobody asks in vain, and the list costs no time. */
-	bool asked = run->options.tid || run->options.thread_name;
+	bool asked = thread_filter_is_set(&run->options);
 	for (u32 i = 0; asked && !run->quality.samples && i < process->threads.count; i++)
 		note_seen(run, process->threads.at[i]);
 }
@@ -448,8 +438,8 @@ static u64 next_wake(const struct run *run, u64 until_ns)
 
 	for (u32 i = 0; i < run->processes.count; i++) {
 		const struct reader_process *process = run->processes.at[i];
-		if (!process->attached.count && process->attach_ns < wake_ns)
-			wake_ns = process->attach_ns;
+		if (!process->attached.count && process->attach.next_ns < wake_ns)
+			wake_ns = process->attach.next_ns;
 	}
 	return wake_ns;
 }
@@ -516,7 +506,7 @@ static void reader_quality(const struct run *run, struct quality *out)
 
 static u32 reader_seen(const struct run *run, struct engine_thread *out, u32 room)
 {
-	return engine_list_seen(run->seen.at, run->seen.count, out, room);
+	return thread_filter_list(&run->seen, out, room);
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -541,10 +531,8 @@ static bool has_raises(const struct runtime *runtime)
 static bool can_mode(const struct reader_process *process, enum engine_mode mode, struct err *err)
 {
 	if (mode == MODE_OFFCPU)
-		return err_set(
-			err, ERR_UNSUPPORTED,
-			"mode offcpu: from outside nobody sees when a thread gives up its CPU "
-			"(-e kernel does)");
+		return err_set(err, ERR_UNSUPPORTED,
+			       "--mode offcpu needs the kernel engine (-e kernel)");
 	return mode != MODE_EXCEPTION ||
 	       process_can(process, has_raises, "mode exception", "who raises is", err);
 }

@@ -52,7 +52,7 @@ static void begin(struct world *w, const struct engine_options *options)
 	struct watched *process = watched_new(PID, &w->target, 1, &w->files);
 	assert_non_null(process);
 	process->space.is_filled = true; /* with nothing */
-	process->maps_ns = process->maps_wait_ns = UINT64_MAX / 2;
+	process->read_maps.next_ns = UINT64_MAX;
 	assert_true(run_add(w->run, process));
 }
 
