@@ -373,7 +373,8 @@ const char *recorder_temporary(const struct recorder *recorder)
 bool recorder_begin(struct recorder *recorder, const struct profile *profile, struct err *err)
 {
 	recorder->profile = profile;
-	recorder->begin_ns = recorder->due_ns = clock_now_ns();
+	recorder->begin_ns = clock_now_ns();
+	recorder->due_ns = 0; /* with the first sample, which may be older than we are */
 	recorder->unit_ns = unit_for(profile->hz);
 	out_bytes(&recorder->out, RECORDING_SIGNATURE, RECORDING_SIGNATURE_SIZE);
 	put_info(recorder);
@@ -426,8 +427,8 @@ bool recorder_is_due(const struct recorder *recorder, u64 now_ns)
 
 void recorder_write(struct recorder *recorder, u64 now_ns)
 {
-	u64 wait = (now_ns - recorder->begin_ns) / SHARE_OF_AGE;
-	u64 most = WAIT_MOST_MS * NS_PER_MS;
+	u64 age = now_ns > recorder->begin_ns ? now_ns - recorder->begin_ns : 0;
+	u64 wait = age / SHARE_OF_AGE, most = WAIT_MOST_MS * NS_PER_MS;
 
 	recorder->due_ns = now_ns + (wait < most ? wait : most);
 	if (recorder->out.errnum)

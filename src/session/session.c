@@ -169,8 +169,10 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 	if (!session->recorder)
 		return;
 	recorder_sample(session->recorder, thread, stack, sample);
-	if (recorder_is_due(session->recorder, sample->time_ns))
+	if (recorder_is_due(session->recorder, sample->time_ns)) {
+		session_profile(session); /* the ledger of these samples */
 		recorder_write(session->recorder, sample->time_ns);
+	}
 }
 
 /* ---- life --------------------------------------------------------------------------------- */

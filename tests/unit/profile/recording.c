@@ -349,6 +349,23 @@ static void the_file_is_never_far_behind(void **state)
 	world_end(&w);
 }
 
+/* An engine samples from the moment when it is opened; the recorder may begin a little later. */
+static void samples_from_before_it_began_are_written_at_once(void **state)
+{
+	(void)state;
+	struct world w;
+
+	world_begin(&w, 6);
+	w.now_ns -= 60000000; /* some samples old */
+	for (u32 i = 1; i <= 20; i++) {
+		sample_once(&w);
+		assert_true(recorder_samples(w.recorder) + 1 >= i);
+		assert_int_equal(access(w.path, F_OK), 0);
+	}
+	recorder_abandon(w.recorder);
+	world_end(&w);
+}
+
 static void nothing_stands_there_before_the_first_sample(void **state)
 {
 	(void)state;
@@ -403,6 +420,7 @@ int main(void)
 		cmocka_unit_test(cut_anywhere_it_reads_up_to_the_last_whole_block),
 		cmocka_unit_test(damage_costs_what_it_hit),
 		cmocka_unit_test(the_file_is_never_far_behind),
+		cmocka_unit_test(samples_from_before_it_began_are_written_at_once),
 		cmocka_unit_test(nothing_stands_there_before_the_first_sample),
 		cmocka_unit_test(other_files_are_refused_in_words),
 	};
