@@ -84,18 +84,27 @@ static u32 common_string(struct names *names, const struct names *from, u32 stri
 	return string ? names_string(names, text->text, text->length) : 0;
 }
 
-/* C functions, and machine code wherever it was installed, are known by their name alone. */
+static bool is_machine_code(const struct names *names, const struct name_function *function)
+{
+	const char *language = names->strings.at[function->language].text;
+
+	return !strcmp(language, "native") || !strcmp(language, "kernel");
+}
+
+/* C functions, and machine code wherever it was built or installed, inlined or not, are known by their name alone: where its
+ * source was is known only with debugging information. */
 static u32 common_function(struct diff *diff, const struct names *from, u32 number)
 {
 	const struct name_function *function = &from->functions.at[number];
+	bool has_path = !is_machine_code(from, function);
 	struct name_function common = {
 		.name = plain_name(&diff->names, &from->strings.at[function->name]),
-		.path = common_string(&diff->names, from, function->path),
+		.path = has_path ? common_string(&diff->names, from, function->path) : 0,
 	};
 
 	if (!diff->options.any_language) {
 		common.language = common_string(&diff->names, from, function->language);
-		common.flags = function->flags;
+		common.flags = has_path ? function->flags : 0;
 	}
 	return number ? names_function(&diff->names, &common) : 0;
 }

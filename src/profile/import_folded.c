@@ -155,6 +155,10 @@ static u32 location_of(struct folded *folded, struct text frame)
 	if (ends_with(frame, " [native]")) {
 		name.length -= strlen(" [native]");
 		language = "native";
+	} else if (ends_with(frame, " [inlined]")) {
+		name.length -= strlen(" [inlined]");
+		language = "native";
+		function.flags = FRAME_INLINED;
 	} else if (ends_with(frame, " [kernel]")) {
 		name.length -= strlen(" [kernel]");
 		language = "kernel";

@@ -5,14 +5,18 @@ compare.rb is a program whose shares are known, steady or in phases; the runs th
 different lengths. What is judged is `sonde diff --json`.
 """
 import json
+import os
 import re
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
 import folded
 from rows import Figure, Skip, exactly, holds, row
-from target import start
+from target import Target, start
 
+NATIVE = Path(__file__).resolve().parents[1] / "targets" / "native"
 RATE = 5_000
 SAMPLES = 10_000
 FIVE_POINTS = 80 / 3 - 20  # part0 has 20 of 100: with so much more it has 25 %
@@ -125,3 +129,29 @@ def diff_files(run):
             same = compare(run, after, other)
             yield exactly(f"changes against its own {form}", same["changed"], 0)
             yield exactly(f"samples of its {form}", same["after"]["samples"], same["before"]["samples"])
+
+
+@row("diff-native", "C built twice, in two places: no function is gone or new", language="native", once=True)
+def diff_native(run):
+    if os.geteuid() != 0:
+        raise Skip("needs root, for native frames")
+    with tempfile.TemporaryDirectory(prefix="sonde-diff-") as name:
+        files = []
+        for side in ("a", "b"):
+            where = Path(name) / side
+            where.mkdir()
+            source, program, file = shutil.copy(NATIVE / "inlined.c", where), where / "inlined", where / "x.sonde"
+            subprocess.run([run.interpreter.name, "-O2", "-g", "-std=gnu11", "-D_GNU_SOURCE", f"-I{NATIVE}",
+                            "-o", program, source, "-lpthread"], check=True)
+            with Target([str(program)]) as target:
+                done = run.sonde.run("record", "-e", "kernel", "-p", target.pid, "-r", 2000, "-d", "1s", "-o", file)
+            if done.returncode != 0:
+                raise AssertionError(f"record: exit {done.returncode}: {done.stderr[-300:]}")
+            files.append(file)
+        found = compare(run, *files)
+        lost = [one["name"] for one in found["functions"] if one["total"]["verdict"] in ("gone", "new")]
+        yield holds("compared: the program's own functions", {"outer", "innermost"} <= {one["name"] for one in found["functions"]})
+        yield exactly("functions that are gone or new", lost, [])
+        folded_file = files[0].with_suffix(".folded")
+        run.sonde.run("export", files[0], "-o", folded_file)
+        yield exactly("changes against its own folded", compare(run, files[0], folded_file)["changed"], 0)
