@@ -310,8 +310,9 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 		thread->paid_at_ns = head->time_ns;
 		if (process->was_met && !thread->paid_ns)
 			thread->paid_ns = before_our_time(run, head);
-		run->quality.threads++;
 	}
+	run->quality.threads += !thread->was_sampled;
+	thread->was_sampled = true;
 	hand_out(run, process, thread, head->vms, sample);
 	thread->unpaid += (sample->flags & SAMPLE_UNPAID) != 0;
 	thread->off_ns = head->kind == KERNEL_SWITCH ? head->time_ns : 0;

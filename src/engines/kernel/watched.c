@@ -79,7 +79,7 @@ void watched_free(struct watched *process)
 static void keep_one_thread(struct watched *process, const struct kernel_head *head)
 {
 	const struct watched_thread *before = watched_find_thread(process, head->tid);
-	bool had_samples = before && before->paid_at_ns;
+	bool was_sampled = before && before->was_sampled;
 
 	vec_clear(&process->threads);
 	memset(process->ended, 0, sizeof process->ended);
@@ -87,7 +87,8 @@ static void keep_one_thread(struct watched *process, const struct kernel_head *h
 	if (!thread)
 		return;
 	thread->runtime_ns = thread->paid_ns = head->runtime_ns;
-	thread->paid_at_ns = had_samples ? head->time_ns : 0;
+	thread->paid_at_ns = was_sampled ? head->time_ns : 0;
+	thread->was_sampled = was_sampled;
 }
 
 void watched_exec(struct watched *process, const struct kernel_head *head, u64 incarnation)
@@ -128,9 +129,10 @@ bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns)
 		backoff_reset(&process->read_maps);
 		return false; /* the kernel has no room for it */
 	}
-	if (!backoff_is_due(&process->read_maps, time_ns))
+	/* of what is older than the last reading nothing new will be said */
+	if (time_ns < process->maps_ns || !backoff_is_due(&process->read_maps, time_ns))
 		return false;
-	backoff_miss(&process->read_maps, time_ns, MAPS_LEAST_NS, MAPS_MOST_NS);
+	backoff_miss(&process->read_maps, clock_now_ns(), MAPS_LEAST_NS, MAPS_MOST_NS);
 	return true;
 }
 

@@ -18,6 +18,7 @@ struct watched_thread {
 	u64 runtime_ns; /* its CPU time as last told */
 	u64 paid_ns;    /* of it, what was shared or was before our time */
 	u64 paid_at_ns; /* CLOCK_MONOTONIC */
+	bool was_sampled;
 	u64 off_ns; /* when it gave up its CPU, if there is a sample of it that has no weight yet; else 0 */
 	char comm[16];
 	char name[64];           /* its VM's for it, or comm; see thread_name.h */

@@ -109,6 +109,31 @@ static void off_the_cpu_weighs_until_it_runs_again(void **state)
 	end(&w);
 }
 
+/* What is paid at an exec is no sample: the thread counts with its first one, and once. */
+static void a_thread_counts_with_its_first_sample(void **state)
+{
+	struct world w;
+	struct kernel_head exec = head_of(KERNEL_EXEC, 200, 20);
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_CPU, .hz = 99 });
+	struct watched *process = w.run->processes.at[0];
+	struct watched_thread *thread = watched_thread(process, TID);
+	assert_non_null(thread);
+	thread->runtime_ns = 20;
+	for (exec.execs = 1; exec.execs <= 2; exec.execs++) {
+		run_on_last(w.run, process, watched_thread(process, TID), exec.time_ns);
+		watched_exec(process, &exec, 1 + exec.execs);
+		process->read_maps.next_ns = UINT64_MAX;
+		assert_int_equal(w.run->quality.threads, exec.execs - 1);
+		struct kernel_head head = head_of(KERNEL_SAMPLE, 300, 40);
+		head.execs = exec.execs;
+		sample(&w, head);
+		assert_int_equal(w.run->quality.threads, 1);
+	}
+	end(&w);
+}
+
 static void who_never_comes_back_weighs_until_the_end(void **state)
 {
 	struct world w;
@@ -202,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(off_the_cpu_weighs_until_it_runs_again),
+		cmocka_unit_test(a_thread_counts_with_its_first_sample),
 		cmocka_unit_test(who_never_comes_back_weighs_until_the_end),
 		cmocka_unit_test(of_wall_time_each_part_has_its_own),
 		cmocka_unit_test(an_event_weighs_its_latency_or_nothing),
