@@ -86,6 +86,8 @@ static int print(const struct diff_command_options *given, const struct diff_pri
 	struct out out;
 	bool to_file = given->output && strcmp(given->output, "-") != 0;
 
+	if (format_of(given) == FORMAT_HTML && !to_file && !say_may_print("html", &err))
+		return say_failure("diff", &err);
 	if (!out_open_file(&out, to_file ? given->output : "-", &err))
 		return say_failure("diff", &err);
 	if (!printers[format_of(given)](print, &out))

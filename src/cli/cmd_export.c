@@ -2,6 +2,7 @@
  * cmd_export.c - sonde export: a recording in the format of another program. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/path.h"
 #include "cli/command.h"
@@ -78,6 +79,14 @@ static bool default_name(const char *input, const struct exporter *exporter, cha
 	return snprintf(out, room, "%.*s%s", stem, base, exporter->extension) < (int)room;
 }
 
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static int write_file(const struct export_command_options *given, const struct exporter *exporter,
 		      const char *path, const struct profile *profile)
 {
@@ -114,9 +123,15 @@ static int run(void *options_given, int rest_count, char **rest)
 		return say_failure("export", &err);
 	if (!given->output && !default_name(rest[0], exporter, name, sizeof name))
 		return say_usage("export", "the name is too long: give one with -o");
+	const char *path = given->output ? given->output : name;
+	if (!strcmp(path, "-") && !say_may_print(exporter->name, &err))
+		return say_failure("export", &err);
+	if (is_same_file(rest[0], path))
+		return say_usage("export", "%.200s would be overwritten: give another name with -o",
+				 path);
 	int code = load_file("export", rest[0], &given->load, &profile);
 	if (code == EXIT_OK)
-		code = write_file(given, exporter, given->output ? given->output : name, &profile);
+		code = write_file(given, exporter, path, &profile);
 	profile_free(&profile);
 	return code;
 }

@@ -166,9 +166,17 @@ void diff_print_head(const struct diff_print *print, struct str *text)
 
 /* ---- tables ------------------------------------------------------------------------------- */
 
+enum {
+	POINTS_COLUMNS = 43, /* of a row, in front of its label */
+	SPANS_COLUMNS = 19,  /* more, for milliseconds a second */
+	LABEL_LEAST = 30,    /* where a label has less, it is worth more than the milliseconds */
+};
+
+/* Are they known, and is there room for them? */
 static bool has_spans(const struct diff_print *print)
 {
-	return !print->diff->by_samples && print->before.span_ns && print->after.span_ns;
+	return !print->diff->by_samples && print->before.span_ns && print->after.span_ns &&
+	       print->width >= POINTS_COLUMNS + SPANS_COLUMNS + LABEL_LEAST;
 }
 
 static double ms_a_second(const struct diff_side *side, const struct diff_file *file, double share)
@@ -194,7 +202,7 @@ static bool put_table(struct out *out, const struct diff_print *print, bool tota
 {
 	struct str label = { 0 };
 	char text[32];
-	u32 count, fixed = has_spans(print) ? 61 : 42;
+	u32 count, fixed = POINTS_COLUMNS + (has_spans(print) ? SPANS_COLUMNS : 0);
 	u32 *rows = diff_print_rows(print, total, &count);
 
 	if (!rows)
@@ -207,7 +215,7 @@ static bool put_table(struct out *out, const struct diff_print *print, bool tota
 	for (u32 i = 0; i < count && i < print->limit; i++) {
 		put_row(out, print, diff_print_value(print, rows[i], total));
 		diff_print_label(print, rows[i], &label);
-		columns_put(out, &label, print->width > fixed + 20 ? print->width - fixed : 20);
+		columns_put(out, &label, print->width - fixed);
 	}
 	if (count > print->limit)
 		outf(out, "%*s(%s more)\n", (int)fixed, "",

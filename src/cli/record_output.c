@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/suggest.h"
 
@@ -119,11 +120,7 @@ bool record_output_choose(struct record_output *output, const char *path, const 
 			       "-o/--output: the end of \"%.200s\" names no format; "
 			       "end it in .sonde, .html, .folded or .pb.gz, or give -f",
 			       path);
-	bool is_text = output->exporter && !strcmp(output->exporter->name, "folded");
-	if (path && !strcmp(path, "-") && !is_text && isatty(STDOUT_FILENO))
-		return err_set(err, ERR_USAGE, "-o/--output: %s is not for a terminal; name a file",
-			       record_output_format(output));
-	return true;
+	return !path || strcmp(path, "-") != 0 || say_may_print(record_output_format(output), err);
 }
 
 /* "sonde-42-20261121T120000.html" in `directory`, with "-2" and so on if that is taken. */

@@ -232,8 +232,10 @@ static void say_result(const struct recording *r, const struct quality *quality,
 	char bytes[32];
 
 	if (strcmp(r->output.path, "-") != 0)
-		say_note("wrote %s (%s, %s bytes)", r->output.path,
-			 record_output_format(&r->output), value_grouped(size, bytes));
+		say_note("wrote %s (%s, %s bytes)%s%s", r->output.path,
+			 record_output_format(&r->output), value_grouped(size, bytes),
+			 r->output.exporter ? "" : "; to see it: sonde report ",
+			 r->output.exporter ? "" : r->output.path);
 	if (r->events)
 		trace_table_summarize(r->session, &line);
 	else

@@ -126,6 +126,17 @@ int say_close(struct out *out, const char *command)
 	return EXIT_FAILED;
 }
 
+bool say_may_print(const char *format, struct err *err)
+{
+	static const char *const not_text[] = { "sonde", "html", "pprof", "otlp" };
+
+	for (u32 i = 0; i < COUNT_OF(not_text) && isatty(STDOUT_FILENO); i++)
+		if (!strcmp(not_text[i], format))
+			return err_set(err, ERR_USAGE,
+				       "%s is not for a terminal: name a file with -o", format);
+	return true;
+}
+
 bool say_has_terminal(void)
 {
 	const char *term = getenv("TERM");

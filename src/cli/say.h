@@ -28,6 +28,9 @@ void say_status(const char *lines);
 /* Is standard error a terminal that can write over a line? */
 bool say_has_terminal(void);
 
+/* May this format go to standard output? Not if that is a terminal, and it is binary or a page. */
+bool say_may_print(const char *format, struct err *err);
+
 /* Bytes of a foreign process, for a terminal: control characters and what is no UTF-8 become
  * visible escapes, so that a method's name cannot move the cursor. */
 void say_foreign(struct out *out, const char *text, size_t length);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "cli/columns.h"
 
 static const char ELLIPSIS[] = "...";
 
@@ -30,34 +31,6 @@ void top_grid_free(struct top_grid *grid)
 	*grid = (struct top_grid){ 0 };
 }
 
-/* The next character, and how many columns it has: 0 for an accent.  What the locale cannot show is
- * a question mark. */
-static u32 next_character(const char **at, const char *end, wchar_t *out)
-{
-	u32 size = utf8_length(*at, (size_t)(end - *at));
-	const u8 *bytes = (const u8 *)*at;
-	u32 code = size == 1 ? bytes[0] : size ? bytes[0] & (0x7fu >> size) : '?';
-
-	for (u32 i = 1; i < size; i++)
-		code = code << 6 | (bytes[i] & 0x3f);
-	*at += size ? size : 1;
-	bool narrow = code >= 0x80 && MB_CUR_MAX == 1; /* the locale is of ASCII */
-	int columns = narrow ? -1 : wcwidth((wchar_t)code);
-	*out = columns < 0 ? L'?' : (wchar_t)code;
-	return columns < 0 ? 1 : (u32)columns;
-}
-
-u32 top_grid_columns(const char *text, size_t length)
-{
-	const char *end = text + length;
-	u32 columns = 0;
-	wchar_t unused;
-
-	while (text < end)
-		columns += next_character(&text, end, &unused);
-	return columns;
-}
-
 static void add_accent(struct top_cell *cell, wchar_t accent)
 {
 	size_t length = wcslen(cell->text);
@@ -75,7 +48,7 @@ static u32 put_fitting(struct top_cell *line, u32 room, enum top_style style, co
 
 	while (text < end) {
 		wchar_t character;
-		u32 columns = next_character(&text, end, &character);
+		u32 columns = columns_next(&text, end, &character);
 		if (used + columns > room)
 			break;
 		if (!columns) {
@@ -102,7 +75,7 @@ u32 top_grid_put(struct top_grid *grid, u32 x, u32 y, u32 room, enum top_style s
 	if (room > grid->width - x)
 		room = grid->width - x;
 	struct top_cell *line = &grid->cells[(size_t)y * grid->width + x];
-	if (top_grid_columns(text, length) <= room)
+	if (columns_of(text, length) <= room)
 		return put_fitting(line, room, style, text, length);
 	if (room <= dots)
 		return put_fitting(line, room, style, ELLIPSIS, dots);

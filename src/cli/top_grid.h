@@ -30,7 +30,5 @@ u32 top_grid_put(struct top_grid *grid, u32 x, u32 y, u32 room, enum top_style s
 u32 top_grid_text(struct top_grid *grid, u32 x, u32 y, enum top_style style, const char *text);
 /* The style of a part of a line. */
 void top_grid_style(struct top_grid *grid, u32 x, u32 y, u32 columns, enum top_style style);
-/* Columns of a text. */
-u32 top_grid_columns(const char *text, size_t length);
 /* As lines without escapes, without blanks and empty lines at the end. */
 void top_grid_write(const struct top_grid *grid, struct out *out);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/columns.h"
 #include "cli/progress.h"
 #include "cli/value.h"
 #include "profile/fold.h"
@@ -48,7 +49,7 @@ static void put_str(struct top_grid *grid, u32 x, u32 y, u32 room, enum top_styl
 /* At the right edge; gives the column in front of it. */
 static u32 put_right(struct top_grid *grid, u32 y, enum top_style style, const char *text)
 {
-	u32 columns = top_grid_columns(text, strlen(text));
+	u32 columns = columns_of(text, strlen(text));
 
 	if (columns + 2 > grid->width)
 		return grid->width;
@@ -291,7 +292,7 @@ static void put_name(const struct top_screen *screen, struct top_grid *grid, u32
 	u32 name = top_model_label(screen->model, view, key, &label);
 
 	put_str(grid, x, y, room, TOP_PLAIN, &label);
-	u32 columns = top_grid_columns(label.text, name);
+	u32 columns = columns_of(label.text, name);
 	top_grid_style(grid, x + columns, y, grid->width, TOP_FAINT);
 	str_free(&label);
 }

@@ -56,6 +56,7 @@ build_with() {
 
 step "includes point down (docs/LAYERS)" python3 tests/lint/layers.py
 step "functions, files and headers are small" python3 tests/lint/sizes.py
+step "every test is built" python3 tests/lint/registered.py
 step "no path or mirror of one machine" python3 tests/lint/places.py
 step "scripts parse" scripts
 step "clang-format" format

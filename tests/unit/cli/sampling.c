@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/sampling.h"
@@ -55,12 +56,16 @@ static void the_line_says_how(void **state)
 	char *words[] = { "ruby", "app.rb", NULL };
 	struct str line = { 0 };
 
-	sampling_add_line(&line, "record", &sampling, words);
-	assert_string_equal(line.text, "sonde record -r 99 -- ruby app.rb");
+	sampling_add_line(&line, &sampling, words);
+	assert_string_equal(line.text, " -r 99 -- ruby app.rb");
 	str_clear(&line);
 	sampling.pid = 7;
-	sampling_add_line(&line, "top", &sampling, NULL);
-	assert_string_equal(line.text, "sonde top -r 99 -p 7");
+	sampling_add_line(&line, &sampling, NULL);
+	assert_string_equal(line.text, " -r 99 -p 7");
+	str_clear(&line);
+	sampling = (struct sampling){ .cgroup = "web", .all = true };
+	sampling_add_line(&line, &sampling, NULL);
+	assert_string_equal(line.text, " --cgroup web");
 	str_free(&line);
 }
 
@@ -74,6 +79,7 @@ static void exec_fails_as_in_a_shell(void **state)
 	assert_int_equal(sampling_exec_failed("record", words, &err), EXIT_NOT_FOUND);
 	assert_non_null(strstr(err.text, "-p 42"));
 	err_sys(&err, EACCES, "exec");
+	err.code = ERR_SYSTEM; /* as spawn has it: no right that sonde lacks */
 	assert_int_equal(sampling_exec_failed("record", words, &err), EXIT_NOT_RUNNABLE);
 	err_set(&err, ERR_PERMISSION, "no");
 	assert_int_equal(sampling_exec_failed("record", words, &err), EXIT_PROFILER);

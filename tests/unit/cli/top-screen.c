@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "cli/columns.h"
 #include "cli/top.h"
 #include "cli/top_screen.h"
 
@@ -111,7 +112,7 @@ static void every_size_holds_its_lines(void **state)
 				show(&shown, width, height);
 				for (char *line = shown.text; *line;) {
 					size_t length = strcspn(line, "\n");
-					assert_true(top_grid_columns(line, length) <= width);
+					assert_true(columns_of(line, length) <= width);
 					line += length + 1;
 				}
 			}
