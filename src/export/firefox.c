@@ -508,9 +508,8 @@ static void put_tid(struct writing *w, u32 tid, u32 nth)
 		json_number(&w->json, "tid", tid);
 }
 
-/* `nth_of` and `pids`: which of those with the same tid, the same pid, it is. */
-static void put_thread(struct writing *w, u32 number, const u32 *nth_of, const u32 *pids,
-		       bool is_first)
+/* `pids`: which of those with the same pid each process is. */
+static void put_thread(struct writing *w, u32 number, const u32 *pids, bool is_first)
 {
 	const struct profile *p = w->profile;
 	const struct profile_thread *thread = &p->threads.at[number];
@@ -518,11 +517,11 @@ static void put_thread(struct writing *w, u32 number, const u32 *nth_of, const u
 
 	json_object(&w->json, NULL);
 	put_text(w, "name", thread->name);
-	json_bool(&w->json, "isMainThread", thread->tid == process->pid && !nth_of[number]);
+	json_bool(&w->json, "isMainThread", thread->tid == process->pid && !thread->nth);
 	json_text(&w->json, "processType", "default");
 	put_text(w, "processName", process->name);
 	put_pid(w, thread->process, pids[thread->process]);
-	put_tid(w, thread->tid, nth_of[number]);
+	put_tid(w, thread->tid, thread->nth);
 	json_number(&w->json, "processStartupTime", 0);
 	json_null(&w->json, "processShutdownTime");
 	json_number(&w->json, "registerTime", 0);
@@ -538,20 +537,16 @@ static void put_thread(struct writing *w, u32 number, const u32 *nth_of, const u
 static void put_threads(struct writing *w)
 {
 	const struct profile *p = w->profile;
-	AUTO_FREE u32 *nth_of = calloc((size_t)p->threads.count + 1, sizeof *nth_of);
 	AUTO_FREE u32 *pids = calloc((size_t)p->processes.count + 1, sizeof *pids);
 
-	if (!nth_of || !pids || !number_pids(p, pids)) {
+	if (!pids || !number_pids(p, pids)) {
 		w->bad = true;
 		return;
 	}
-	for (u32 i = 0; i < p->threads.count; i++)
-		if (p->threads.at[i].next != PROFILE_NONE)
-			nth_of[p->threads.at[i].next] = nth_of[i] + 1;
 	json_array(&w->json, "threads");
 	for (u32 i = 0, written = 0; i < p->threads.count; i++)
 		if (w->rows.first[i] != w->rows.first[i + 1])
-			put_thread(w, i, nth_of, pids, !written++);
+			put_thread(w, i, pids, !written++);
 	json_end(&w->json);
 }
 

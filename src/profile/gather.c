@@ -106,7 +106,7 @@ static bool take_threads(struct profile *profile, struct gather_source *source,
 			.tid = from->threads.at[i].tid,
 			.life = from->threads.at[i].life,
 			.shared = from->threads.at[i].shared,
-			.next = PROFILE_NONE
+			.nth = from->threads.at[i].nth
 		};
 		thread.name = source->strings.at[from->threads.at[i].name];
 		if (thread.process == PROFILE_NONE)

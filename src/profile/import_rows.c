@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * import_rows.c - see import_rows.h.
- *
- * profile_thread() walks the rows of one number, so a file that gives a million names to one thread would
- * cost a million squared: a name is looked up here first, and one number gets NAMES_MOST rows. */
+ * import_rows.c - see import_rows.h. */
 #include "profile/import_rows.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_MOST = 4096 };
 #define SUM_MOST (UINT64_C(1) << 62)
 
 void import_rows_init(struct import_rows *rows, struct profile *profile,
@@ -35,7 +31,7 @@ static bool same_thread_row(const void *owner, u32 item, const void *key)
 u32 import_thread(struct import_rows *rows, u32 pid, const char *process_name, u32 tid, u32 name)
 {
 	struct profile *profile = rows->profile;
-	struct import_thread_row row = { pid, tid, rows->threads.count < NAMES_MOST ? name : 0, 0 };
+	struct import_thread_row row = { pid, tid, name, 0 };
 	u64 hash = table_hash(&row, offsetof(struct import_thread_row, thread));
 	u32 found = table_find(&rows->thread_table, hash, same_thread_row, rows, &row);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile.c - see profile.h.
  *
- * A sample is one look-up: (thread, stack).  Paying is linear in the number of
+ * A thread is found by its life, another life by its name; a key whose row has changed since leads
+ * nowhere.  A sample is one look-up: (thread, stack).  Paying is linear in the number of
  * distinct stacks that wait, not of samples: equal samples wait as one number. */
 #include "profile/profile.h"
 
+#include <stddef.h>
 #include <string.h>
 
 struct process_key {
@@ -12,8 +14,8 @@ struct process_key {
 	u64 pid;
 };
 
-struct pair_key { /* (process, tid) or (thread, stack) */
-	u32 owner, number;
+struct entry_key {
+	u32 thread, stack;
 };
 
 static bool same_process(const void *owner, u32 item, const void *key)
@@ -26,18 +28,16 @@ static bool same_process(const void *owner, u32 item, const void *key)
 
 static bool same_thread(const void *owner, u32 item, const void *key)
 {
-	const struct profile_thread *t = &((const struct profile *)owner)->threads.at[item];
-	const struct pair_key *wanted = key;
-
-	return t->process == wanted->owner && t->tid == wanted->number;
+	return !memcmp(&((const struct profile *)owner)->thread_keys.at[item], key,
+		       offsetof(struct profile_thread_key, row));
 }
 
 static bool same_entry(const void *owner, u32 item, const void *key)
 {
 	const struct profile_entry *e = &((const struct profile *)owner)->entries.at[item];
-	const struct pair_key *wanted = key;
+	const struct entry_key *wanted = key;
 
-	return e->thread == wanted->owner && e->stack == wanted->number;
+	return e->thread == wanted->thread && e->stack == wanted->stack;
 }
 
 /* Indexes the item that was just pushed and gives its number; takes it back when it cannot. */
@@ -63,6 +63,7 @@ void profile_free(struct profile *profile)
 	names_free(&profile->names);
 	vec_free(&profile->processes);
 	vec_free(&profile->threads);
+	vec_free(&profile->thread_keys);
 	vec_free(&profile->entries);
 	vec_free(&profile->mappings);
 	vec_free(&profile->parts);
@@ -109,80 +110,119 @@ u32 profile_process(struct profile *profile, u32 pid, u64 start_time, const char
 	return number;
 }
 
-/* The first row of a tid, added if need be. */
-static u32 first_row(struct profile *profile, u32 process, u32 tid, u32 life)
-{
-	struct pair_key key = { process, tid };
-	u64 hash = table_hash(&key, sizeof key);
-	u32 row = table_find(&profile->thread_table, hash, same_thread, profile, &key);
+/* ---- threads ------------------------------------------------------------------------------ */
 
-	if (row != TABLE_NONE)
-		return row;
-	struct profile_thread thread = {
-		.process = process, .tid = tid, .life = life, .next = PROFILE_NONE
-	};
-	bool pushed = vec_push(&profile->threads, thread);
-	return keep(profile, &profile->thread_table, hash, &profile->threads.count, pushed);
+/* The row that a key led to last; whether it still does is the caller's to see. */
+static u32 row_at(const struct profile *profile, const struct profile_thread_key *key)
+{
+	u64 hash = table_hash(key, offsetof(struct profile_thread_key, row));
+	u32 found = table_find(&profile->thread_table, hash, same_thread, profile, key);
+
+	return found == TABLE_NONE ? PROFILE_NONE : profile->thread_keys.at[found].row;
+}
+
+/* From now on the key leads to key->row. */
+static void lead(struct profile *profile, const struct profile_thread_key *key)
+{
+	u64 hash = table_hash(key, offsetof(struct profile_thread_key, row));
+	u32 found = table_find(&profile->thread_table, hash, same_thread, profile, key);
+
+	if (found != TABLE_NONE) {
+		profile->thread_keys.at[found].row = key->row;
+		return;
+	}
+	bool pushed = vec_push(&profile->thread_keys, *key);
+	keep(profile, &profile->thread_table, hash, &profile->thread_keys.count, pushed);
+}
+
+/* A name that two rows have leads to the one that had it first. */
+static void name_thread(struct profile *profile, u32 row, u32 name)
+{
+	struct profile_thread *thread = &profile->threads.at[row];
+	struct profile_thread_key key = { thread->process, thread->tid, THREAD_BY_NAME, name, row };
+	u32 other = row_at(profile, &key);
+
+	thread->name = name;
+	if (other == PROFILE_NONE || profile->threads.at[other].name != name)
+		lead(profile, &key);
 }
 
 /* The row that stands for this life. One of several that share a row leaves it when it gets another
  * name. */
-static u32 row_of_life(struct profile *profile, u32 row, u32 life, const char *name)
+static u32 row_of_life(struct profile *profile, const struct profile_thread_key *key,
+		       const char *name)
 {
-	for (; row != PROFILE_NONE; row = profile->threads.at[row].next) {
-		struct profile_thread *thread = &profile->threads.at[row];
-		if (thread->life != life)
-			continue;
-		if (!thread->shared || !*name || is_named(profile, thread->name, name))
-			return row;
+	u32 row = row_at(profile, key);
+	struct profile_thread *thread = row != PROFILE_NONE ? &profile->threads.at[row] : NULL;
+
+	if (!thread || thread->life != key->value)
+		return PROFILE_NONE;
+	if (!*name || is_named(profile, thread->name, name))
+		return row;
+	if (thread->shared) {
 		thread->life = PROFILE_NONE;
+		return PROFILE_NONE;
 	}
-	return PROFILE_NONE;
+	u32 string = names_text(&profile->names, name);
+	if (string)
+		name_thread(profile, row, string);
+	return row;
 }
 
-/* Another life's: the row of the same name, or a new one. */
-static u32 row_of_name(struct profile *profile, u32 first, u32 life, const char *name)
+static u32 add_thread(struct profile *profile, u32 process, u32 tid, u32 life)
 {
-	u32 last = first;
+	struct profile_thread_key key = { process, tid, THREAD_LAST, 0, profile->threads.count };
+	struct profile_thread thread = { .process = process, .tid = tid, .life = life };
+	u32 last = row_at(profile, &key);
 
-	for (u32 row = first; row != PROFILE_NONE; row = profile->threads.at[row].next) {
-		struct profile_thread *thread = &profile->threads.at[row];
-		last = row;
-		if (!is_named(profile, thread->name, name))
-			continue;
-		thread->shared |= thread->life != life;
-		thread->life = life;
-		return row;
-	}
-	struct profile_thread added = { .process = profile->threads.at[first].process,
-					.tid = profile->threads.at[first].tid,
-					.life = life,
-					.next = PROFILE_NONE };
-	if (!vec_push(&profile->threads, added)) {
+	thread.nth = last == PROFILE_NONE ? 0 : profile->threads.at[last].nth + 1;
+	if (!vec_push(&profile->threads, thread)) {
 		profile->bad = true;
 		return PROFILE_NONE;
 	}
-	return profile->threads.at[last].next = profile->threads.count - 1;
+	lead(profile, &key);
+	return key.row;
+}
+
+/* Another life's: the row of the same name, or a new one. */
+static u32 row_of_name(struct profile *profile, const struct profile_thread_key *life,
+		       const char *name)
+{
+	u32 string = names_text(&profile->names, name);
+	struct profile_thread_key key = { life->process, life->tid, THREAD_BY_NAME, string, 0 };
+	struct profile_thread_key now = *life;
+
+	now.row = row_at(profile, &key);
+	if (now.row != PROFILE_NONE && profile->threads.at[now.row].name == string) {
+		struct profile_thread *thread = &profile->threads.at[now.row];
+		thread->shared |= thread->life != life->value;
+		thread->life = life->value;
+	} else {
+		now.row = add_thread(profile, life->process, life->tid, life->value);
+		if (now.row == PROFILE_NONE)
+			return PROFILE_NONE;
+		name_thread(profile, now.row, string);
+	}
+	lead(profile, &now);
+	return now.row;
 }
 
 u32 profile_thread(struct profile *profile, u32 process, u32 tid, u32 life, const char *name)
 {
-	name = name ? name : "";
-	u32 first = process < profile->processes.count ? first_row(profile, process, tid, life) :
-							 PROFILE_NONE;
-	if (first == PROFILE_NONE)
+	struct profile_thread_key key = { process, tid, THREAD_BY_LIFE, life, 0 };
+
+	if (process >= profile->processes.count)
 		return PROFILE_NONE;
-	u32 row = row_of_life(profile, first, life, name);
-	if (row == PROFILE_NONE)
-		row = row_of_name(profile, first, life, name);
-	if (row != PROFILE_NONE)
-		rename_to(profile, &profile->threads.at[row].name, name);
-	return row;
+	name = name ? name : "";
+	u32 row = row_of_life(profile, &key, name);
+	return row != PROFILE_NONE ? row : row_of_name(profile, &key, name);
 }
+
+/* ---- entries ------------------------------------------------------------------------------ */
 
 static u32 find_or_add_entry(struct profile *profile, u32 thread, u32 stack)
 {
-	struct pair_key key = { thread, stack };
+	struct entry_key key = { thread, stack };
 	u64 hash = table_hash(&key, sizeof key);
 	u32 number = table_find(&profile->entry_table, hash, same_entry, profile, &key);
 

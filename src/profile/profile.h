@@ -30,9 +30,18 @@ struct profile_thread {
 	u32 name;           /* string */
 	u32 life;           /* the last of the lives that it stands for; PROFILE_NONE: it left */
 	bool shared;        /* it stands for several */
-	u32 next;           /* another row of this tid, or PROFILE_NONE */
+	u32 nth;            /* so many rows of this tid are before it */
 	VEC(u32) unpaid;    /* entries with unpaid samples, each once */
 	u64 unpaid_samples; /* in all of them */
+};
+
+enum profile_thread_by { THREAD_LAST, THREAD_BY_LIFE, THREAD_BY_NAME };
+
+/* How a row is found: none is walked to, though a tid may have any number of them. */
+struct profile_thread_key {
+	u32 process, tid;
+	u32 by, value; /* enum profile_thread_by; a life, a name, or for the last row 0 */
+	u32 row;
 };
 
 struct profile_entry {
@@ -65,6 +74,7 @@ struct profile {
 	struct names names;
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
+	VEC(struct profile_thread_key) thread_keys;
 	VEC(struct profile_entry) entries;
 	VEC(struct profile_mapping) mappings;
 	VEC(struct profile_part) parts;     /* until profile_take_apart() */

@@ -2,6 +2,7 @@
  * profile.c - samples are counted where they belong, and no nanosecond is lost or made. */
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -73,6 +74,26 @@ static void lives_of_one_tid_have_rows_by_name(void **state)
 	assert_int_equal(profile_thread(&p, process, 9, 3, "worker 3"), third);
 	assert_int_equal(profile_thread(&p, process, 9, 3, ""), third);
 	assert_int_equal(p.threads.count, 3);
+	profile_free(&p);
+}
+
+/* A server that names a thread after each request: none of its samples walks past all of them. */
+static void names_of_one_tid_do_not_cost_their_square(void **state)
+{
+	enum { NAMES = 200000 };
+	(void)state;
+	struct profile p;
+	char name[16];
+	assert_true(profile_init(&p));
+	u32 process = profile_process(&p, 1, 1, "ruby");
+	for (u32 i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof name, "request %u", i);
+		assert_int_equal(profile_thread(&p, process, 9, i, name), i);
+		assert_int_equal(p.threads.at[i].nth, i);
+	}
+	for (u32 i = 0; i < NAMES; i++)
+		assert_int_equal(profile_thread(&p, process, 9, i, NULL), i);
+	assert_int_equal(p.threads.count, NAMES);
 	profile_free(&p);
 }
 
@@ -157,7 +178,7 @@ static void no_memory_is_said(void **state)
 		failing_memory_after(-1);
 		assert_true(worked || p.bad || p.names.bad);
 		assert_int_equal(p.entries.count, p.entry_table.count);
-		assert_int_equal(p.threads.count, p.thread_table.count);
+		assert_int_equal(p.thread_keys.count, p.thread_table.count);
 		assert_int_equal(p.processes.count, p.process_table.count);
 		profile_add(&p, PROFILE_NONE, 0, 1, 0);
 		profile_free(&p);
@@ -171,6 +192,7 @@ int main(void)
 		cmocka_unit_test(equal_stacks_of_a_thread_are_one_entry),
 		cmocka_unit_test(identity_is_pid_and_start_time_and_names_may_change),
 		cmocka_unit_test(lives_of_one_tid_have_rows_by_name),
+		cmocka_unit_test(names_of_one_tid_do_not_cost_their_square),
 		cmocka_unit_test(a_share_is_paid_in_proportion_and_exactly),
 		cmocka_unit_test(random_shares_sum_to_the_nanosecond),
 		cmocka_unit_test(no_memory_is_said),
