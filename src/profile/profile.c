@@ -72,6 +72,7 @@ void profile_free(struct profile *profile)
 	table_free(&profile->process_table);
 	table_free(&profile->thread_table);
 	table_free(&profile->entry_table);
+	table_free(&profile->source_table);
 	*profile = (struct profile){ 0 };
 }
 
@@ -297,12 +298,20 @@ bool profile_share(struct profile *profile, u32 thread, u64 weight)
 	return true;
 }
 
-u32 profile_source(const struct profile *profile, u32 path)
+static bool same_source(const void *owner, u32 item, const void *key)
 {
-	for (u32 i = 0; i < profile->sources.count; i++)
-		if (profile->sources.at[i].path == path)
-			return profile->sources.at[i].text;
-	return 0;
+	return ((const struct profile *)owner)->sources.at[item].path == *(const u32 *)key;
+}
+
+void profile_add_source(struct profile *profile, u32 path, u32 text)
+{
+	struct profile_source source = { path, text };
+	u64 hash = table_hash(&path, sizeof path);
+
+	if (table_find(&profile->source_table, hash, same_source, profile, &path) != TABLE_NONE)
+		return;
+	bool pushed = vec_push(&profile->sources, source);
+	keep(profile, &profile->source_table, hash, &profile->sources.count, pushed);
 }
 
 u64 profile_total_count(const struct profile *profile)

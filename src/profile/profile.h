@@ -79,7 +79,7 @@ struct profile {
 	VEC(struct profile_mapping) mappings;
 	VEC(struct profile_part) parts;     /* until profile_take_apart() */
 	VEC(struct profile_source) sources; /* each path once; only with --with-source */
-	struct table process_table, thread_table, entry_table;
+	struct table process_table, thread_table, entry_table, source_table;
 	struct timeline timeline; /* of the entries; empty unless cells_most is set */
 	struct quality quality;
 	const char *mode; /* "cpu", "wall", "gvl", "exception", "offcpu", "event" */
@@ -107,9 +107,10 @@ void profile_add_more(struct profile *profile, u32 entry, u64 more);
 u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */
 bool profile_share(struct profile *profile, u32 thread, u64 weight);
-/* Replaces each location by its parts in all stacks and entries; `parts` is empty then. Add no samples afterwards. */
+/* Replaces each location by its parts in all stacks and entries; `parts` is empty then. Add no samples afterwards.
+ * Stacks that would become implausibly many frames stay as they are, and the ledger's warning says so. */
 void profile_take_apart(struct profile *profile);
-/* The text of the file at `path` (a string); 0: it was not recorded. */
-u32 profile_source(const struct profile *profile, u32 path);
+/* The text of the file at `path`, both strings; what was added first stands. */
+void profile_add_source(struct profile *profile, u32 path, u32 text);
 u64 profile_total_count(const struct profile *profile);
 u64 profile_total_weight(const struct profile *profile);

@@ -17,6 +17,7 @@
 /* The profile's number for a number of the file. */
 struct number_map {
 	VEC(u32) to;
+	u64 rows; /* seen */
 };
 
 /* Samples of one thread that wait for their weight. */
@@ -61,8 +62,9 @@ static bool is_mapped(const struct number_map *map, u32 number)
 static bool map_set(struct reading *reading, struct number_map *map, u64 number, u32 to,
 		    u32 missing)
 {
-	if (number >= RECORDING_TABLE_MAX)
+	if (number >= RECORDING_TABLE_MAX || number > map->rows + RECORDING_GAP_MAX)
 		return false;
+	map->rows++;
 	if (number >= map->to.count) {
 		if (!vec_grow(&map->to, (u32)number + 1)) {
 			reading->no_memory = true;
@@ -285,14 +287,10 @@ static bool get_sources(struct reading *reading, struct section *section)
 	struct profile_source *rows = section->rows;
 
 	for (u32 i = 0; i < section->count; i++) {
-		struct profile_source row = { mapped(&reading->strings, rows[i].path),
-					      mapped(&reading->strings, rows[i].text) };
-		if (!row.path || profile_source(reading->profile, row.path))
-			continue;
-		if (!vec_push(&reading->profile->sources, row)) {
-			reading->no_memory = true;
-			return false;
-		}
+		u32 path = mapped(&reading->strings, rows[i].path);
+		if (path)
+			profile_add_source(reading->profile, path,
+					   mapped(&reading->strings, rows[i].text));
 	}
 	return true;
 }

@@ -27,6 +27,7 @@ enum {
 	RECORDING_ROWS_MAX = 1 << 20,   /* of one section, and: */
 	RECORDING_FEW_ROWS = 64,        /* more than these take a byte each */
 	RECORDING_TABLE_MAX = 1 << 26,  /* rows of one table */
+	RECORDING_GAP_MAX = 1 << 20,    /* of them, those that are not in the file */
 };
 
 enum recording_block_type {

@@ -49,8 +49,10 @@ static void read_file(struct sources *sources, struct profile *profile, const st
 	size_t length = text ? read_whole(fd, text, (size_t)st.st_size) : 0;
 	if (!length || memchr(text, 0, length))
 		return;
-	struct profile_source row = { path, names_string(&profile->names, text, length) };
-	if (!row.text || !vec_push(&profile->sources, row))
+	u32 string = names_string(&profile->names, text, length);
+	if (string)
+		profile_add_source(profile, path, string);
+	else
 		profile->bad = true;
 	sources->bytes += length;
 }

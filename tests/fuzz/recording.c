@@ -2,7 +2,8 @@
  * recording.c - fuzzing the reader of .sonde files: any bytes.
  *
  * A fuzzer does not find checksums, so those of what looks like a block are set right first.
- * Whatever the bytes were, each sample is of a thread and a stack that there are, and the sums agree. */
+ * Whatever the bytes were, each sample is of a thread and a stack that there are, and the sums agree; when locations
+ * have been taken apart, too. */
 #include "profile/load.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 const char fuzz_name[] = "recording";
 
 struct counting {
-	const struct profile *profile;
+	struct profile *profile;
 	u64 samples;
 };
 
@@ -42,6 +43,19 @@ static void on_sample(void *arg, const struct recording_sample *sample)
 	if (sample->thread >= counting->profile->threads.count ||
 	    sample->stack >= counting->profile->names.stacks.count)
 		abort();
+	profile_add(counting->profile, sample->thread, sample->stack, sample->weight, 0);
+}
+
+static void take_apart(struct profile *profile)
+{
+	u64 weight = profile_total_weight(profile);
+
+	profile_take_apart(profile);
+	if (profile_total_weight(profile) != weight)
+		abort();
+	for (u32 i = 0; i < profile->entries.count; i++)
+		if (profile->entries.at[i].stack >= profile->names.stacks.count)
+			abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -61,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			recording_read(&in, &profile, on_sample, &counting, &state, NULL);
 			if (counting.samples != state.samples)
 				abort();
+			take_apart(&profile);
 		}
 		in_close(&in);
 	}

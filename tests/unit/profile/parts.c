@@ -2,6 +2,8 @@
  * parts.c - locations become what they are made of, and samples stay where they were. */
 #include "check.h"
 
+#include <string.h>
+
 #include "profile/profile.h"
 
 static u32 location(struct names *names, const char *name, u32 line)
@@ -72,11 +74,37 @@ static void parts_of_nothing_are_passed_over(void **state)
 	profile_free(&profile);
 }
 
+/* A location of many parts, in many stacks, is not their product. */
+static void implausibly_many_stay_whole(void **state)
+{
+	enum { DEEP = 2000, PARTS = 2000 };
+	struct profile profile;
+	u32 stack = 0;
+
+	(void)state;
+	assert_true(profile_init(&profile));
+	u32 at = location(&profile.names, "many", 1), part = location(&profile.names, "part", 1);
+	for (u32 i = 0; i < DEEP; i++)
+		stack = names_stack(&profile.names, stack, at);
+	for (u32 i = 0; i < PARTS; i++)
+		vec_push(&profile.parts, (struct profile_part){ at, part });
+	u32 thread = profile_thread(&profile, profile_process(&profile, 1, 1, "p"), 1, 1, "t");
+	u32 entry = profile_add(&profile, thread, stack, 5, 0);
+	profile_take_apart(&profile);
+	assert_false(profile.bad);
+	assert_true(profile.names.stacks.count < 100000);
+	assert_true(profile.names.stacks.at[profile.entries.at[entry].stack].depth > PARTS);
+	assert_non_null(strstr(profile.quality.warning, "inlined"));
+	assert_int_equal(profile_total_weight(&profile), 5);
+	profile_free(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_have_the_parts_of_their_locations),
 		cmocka_unit_test(parts_of_nothing_are_passed_over),
+		cmocka_unit_test(implausibly_many_stay_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

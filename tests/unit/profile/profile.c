@@ -153,6 +153,21 @@ static void random_shares_sum_to_the_nanosecond(void **state)
 	profile_free(&p);
 }
 
+static void a_path_has_one_source_and_is_found_at_once(void **state)
+{
+	enum { PATHS = 300000 };
+	(void)state;
+	struct profile p;
+	assert_true(profile_init(&p));
+	for (u32 i = 0; i < 2 * PATHS; i++)
+		profile_add_source(&p, i % PATHS, i);
+	assert_false(p.bad);
+	assert_int_equal(p.sources.count, PATHS);
+	for (u32 i = 0; i < PATHS; i++)
+		assert_int_equal(p.sources.at[i].text, i);
+	profile_free(&p);
+}
+
 static bool fill(struct profile *p)
 {
 	if (!profile_init(p))
@@ -195,6 +210,7 @@ int main(void)
 		cmocka_unit_test(names_of_one_tid_do_not_cost_their_square),
 		cmocka_unit_test(a_share_is_paid_in_proportion_and_exactly),
 		cmocka_unit_test(random_shares_sum_to_the_nanosecond),
+		cmocka_unit_test(a_path_has_one_source_and_is_found_at_once),
 		cmocka_unit_test(no_memory_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

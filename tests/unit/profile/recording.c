@@ -12,6 +12,7 @@
 #include "profile/load.h"
 #include "profile/recorder.h"
 #include "profile/recording.h"
+#include "profile/recording_format.h"
 
 enum { THREADS = 3, LOCATIONS = 40, SAMPLES = 5000 };
 
@@ -366,6 +367,59 @@ static void samples_from_before_it_began_are_written_at_once(void **state)
 	world_end(&w);
 }
 
+static size_t put_uleb(u8 *bytes, size_t at, u64 value)
+{
+	for (; value > 127; value >>= 7)
+		bytes[at++] = (u8)value | 128;
+	bytes[at++] = (u8)value;
+	return at;
+}
+
+/* A chunk of one section, whose one row has this number. */
+static size_t a_row_of_number(u8 *bytes, u8 section, u64 number)
+{
+	struct recording_block block = { .magic = RECORDING_BLOCK_MAGIC,
+					 .type = BLOCK_CHUNK,
+					 .version = 1 };
+	bool is_told = section == SECTION_PROCESSES; /* by its first column */
+	u8 *payload = bytes + RECORDING_SIGNATURE_SIZE + sizeof block;
+	size_t size = put_uleb(payload, 2, is_told ? 0 : number);
+
+	payload[size++] = 1;
+	payload[size++] = 0; /* the form of a column or the length of a string */
+	if (section != SECTION_STRINGS)
+		size = put_uleb(payload, size, is_told ? 2 * number : 0);
+	payload[0] = section;
+	payload[1] = (u8)(size - 2);
+	block.stored = block.raw = (u32)size;
+	block.checksum = recording_checksum(&block, payload);
+	memcpy(bytes, RECORDING_SIGNATURE, RECORDING_SIGNATURE_SIZE);
+	memcpy(bytes + RECORDING_SIGNATURE_SIZE, &block, sizeof block);
+	return RECORDING_SIGNATURE_SIZE + sizeof block + size;
+}
+
+/* The numbers of a few bytes are no reason to make room for millions. */
+static void a_row_far_above_those_seen_is_refused(void **state)
+{
+	static const u8 sections[] = { SECTION_STRINGS, SECTION_FUNCTIONS, SECTION_LOCATIONS,
+				       SECTION_STACKS,  SECTION_LEAVES,    SECTION_PROCESSES };
+	u8 bytes[64];
+
+	(void)state;
+	for (u32 i = 0; i < COUNT_OF(sections); i++) {
+		for (u32 above = 0; above < 2; above++) {
+			struct recording_state found;
+			struct profile read;
+			size_t size = a_row_of_number(bytes, sections[i],
+						      RECORDING_GAP_MAX + above);
+			load_bytes(bytes, size, &read, &found);
+			assert_int_equal(found.chunks, 1);
+			assert_int_equal(found.damaged > 0, above);
+			profile_free(&read);
+		}
+	}
+}
+
 static void nothing_stands_there_before_the_first_sample(void **state)
 {
 	(void)state;
@@ -421,6 +475,7 @@ int main(void)
 		cmocka_unit_test(damage_costs_what_it_hit),
 		cmocka_unit_test(the_file_is_never_far_behind),
 		cmocka_unit_test(samples_from_before_it_began_are_written_at_once),
+		cmocka_unit_test(a_row_far_above_those_seen_is_refused),
 		cmocka_unit_test(nothing_stands_there_before_the_first_sample),
 		cmocka_unit_test(other_files_are_refused_in_words),
 	};
