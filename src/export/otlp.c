@@ -3,7 +3,7 @@
  *
  *	resource_profiles   one for each process: process.pid, service.name; keys are plain
  *	                    strings, because receivers do not know references there yet
- *	profiles            samples/count with the time of each sample, and the weights
+ *	profiles            samples/count with the time of each row, and the weights
  *	                    (cpu/nanoseconds): one profile has one type
  *	sample              a stack of a thread; thread.id and thread.name are its attributes
  *	dictionary          seven tables, element 0 of each is the empty one
@@ -232,21 +232,29 @@ static int by_stack(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* What a stack weighs; or how often it was seen, as a time for each or, without times, a sum. */
+/* A time for each row.  Without values each counts 1; where a row stands for several hits, as those of a probe do,
+ * there is a value for each time, and not a time for each hit. */
+static void put_times(struct writing *w, const struct sample_row *row, u32 count, bool is_each_one)
+{
+	vec_clear(&w->numbers);
+	for (u32 i = 0; i < count && !is_each_one && !w->bad; i++)
+		w->bad |= !vec_push(&w->numbers, row[i].count);
+	proto_packed(&w->message, OTLP_SAMPLE_VALUES, w->numbers.at, w->numbers.count);
+	vec_clear(&w->numbers);
+	for (u32 i = 0; i < count && !w->bad; i++)
+		w->bad |= !vec_push(&w->numbers, w->profile->start_unix_ns + row[i].time_ns);
+	proto_packed_fixed(&w->message, OTLP_SAMPLE_TIMESTAMPS, w->numbers.at, w->numbers.count);
+}
+
+/* What a stack weighs; or how often it was seen, and when. */
 static void put_values(struct writing *w, const struct sample_row *row, u32 count, bool weights)
 {
 	u64 sum = 0;
 
-	vec_clear(&w->numbers);
-	for (u32 i = 0; i < count; i++) {
+	for (u32 i = 0; i < count; i++)
 		sum += weights ? row[i].weight : row[i].count;
-		for (u64 n = 0; w->is_timed && !weights && n < row[i].count && !w->bad; n++)
-			w->bad |= !vec_push(&w->numbers,
-					    w->profile->start_unix_ns + row[i].time_ns);
-	}
 	if (w->is_timed && !weights)
-		proto_packed_fixed(&w->message, OTLP_SAMPLE_TIMESTAMPS, w->numbers.at,
-				   w->numbers.count);
+		put_times(w, row, count, sum == count);
 	else
 		proto_packed(&w->message, OTLP_SAMPLE_VALUES, &sum, 1);
 }

@@ -262,7 +262,9 @@ def read_otlp(path):
                 require(all(begin <= time <= begin + span for time in times), "a time out of the profile's")
                 require(len(sample["attribute_indices"]) == 2, "thread.id and thread.name")
                 require(0 < first(sample, "stack_index") < len(dictionary["stack_table"]), "no such stack")
-                sums[kind] = sums.get(kind, 0) + (len(times) or first(sample, "values"))
+                values = sample.get("values", [])
+                require(not times or len(values) in (0, len(times)), "values and times that do not belong together")
+                sums[kind] = sums.get(kind, 0) + (sum(values) or len(times))
     names = {strings[first(one, "name_strindex")].decode() for one in dictionary["function_table"]}
     return Content(names_of(names), sums[b"samples"], sums[b"cpu"])
 

@@ -95,6 +95,28 @@ static void times_stand_for_samples(void **state)
 	profile_free(&p);
 }
 
+static void a_time_stands_for_all_hits_of_its_row(void **state)
+{
+	struct profile p;
+	(void)state;
+
+	assert_true(profile_init(&p));
+	p.mode = "event";
+	p.start_unix_ns = 1000;
+	p.timeline.cells_most = 1 << 10;
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, "ruby"), 1, 0, "main");
+	u32 stack = names_stack(&p.names, 0, names_mark(&p.names, MARK_UNREADABLE));
+	for (u32 i = 0; i < 2; i++) {
+		u32 entry = profile_add(&p, thread, stack, 0, 0);
+		profile_add_more(&p, entry, 1000000);
+		timeline_add_counted(&p.timeline, i * 1000000000ull, entry, 1000001);
+	}
+	AUTO_FREE char *text = decode(&p);
+	assert_int_equal(count_of(text, "timestamps_unix_nano: "), 2);
+	assert_int_equal(count_of(text, "values: 1000001\n"), 2);
+	profile_free(&p);
+}
+
 static void native_code_has_its_file(void **state)
 {
 	struct profile p;
@@ -161,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_profile_of_samples_and_one_of_weights),
 		cmocka_unit_test(times_stand_for_samples),
+		cmocka_unit_test(a_time_stands_for_all_hits_of_its_row),
 		cmocka_unit_test(native_code_has_its_file),
 		cmocka_unit_test(nothing_is_a_request_too),
 		cmocka_unit_test(fixed_numbers_are_little_endian),
