@@ -78,7 +78,7 @@ bool report_make(struct report *report, const struct profile *profile,
 	enum fold_by by = options->lines ? FOLD_LINES : FOLD_FUNCTIONS;
 
 	*report = (struct report){ .profile = profile, .options = options };
-	if (!fold_make(&report->fold, profile, by, NULL))
+	if (!fold_make(&report->fold, profile, by, false))
 		return false;
 	report->language_count = profile->names.strings.count;
 	report->threads = make_parts(profile->threads.count);

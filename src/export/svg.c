@@ -34,19 +34,13 @@ enum {
 	LETTER = 663, /* 11 px of DejaVu Sans Mono; others are as wide or narrower */
 };
 
-/* One tree: all threads, or one of them below a frame of its own. */
-struct part {
-	struct fold fold;
-	struct preorder order;
-	u32 thread; /* PROFILE_NONE: all of them */
-};
-
 struct drawing {
 	const struct profile *profile;
 	struct out *out;
-	VEC(struct part) parts;
-	u64 total, samples; /* of all parts */
-	u32 rows;           /* the deepest frame that is drawn */
+	struct fold fold;
+	struct preorder order;
+	u64 total;
+	u32 rows; /* the deepest frame that is drawn */
 	u64 frames, drawn;
 	bool kind_used[16];
 	struct str label;
@@ -122,7 +116,7 @@ static void put_value(struct drawing *d, u64 value, u64 samples)
 	u64 tenths = d->total ? (u64)((unsigned __int128)value * 1000 / d->total) : 0;
 
 	outf(d->out, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
-	if (!d->parts.count || !d->parts.at[0].fold.by_samples)
+	if (!d->fold.by_samples)
 		outf(d->out, ", %.3f s", (double)value / 1e9);
 	outf(d->out, ", %" PRIu64 " samples", samples);
 }
@@ -162,38 +156,58 @@ static u64 width_of(const struct drawing *d, u64 value)
 	return d->total ? (u64)((unsigned __int128)value * GRAPH / d->total) : 0;
 }
 
-static void put_node(struct drawing *d, const struct part *part, u32 stack, u64 before, u64 upto,
-		     u32 depth)
+/* The thread that the frame is, or PROFILE_NONE. */
+static u32 thread_of(const struct drawing *d, u32 stack)
+{
+	u32 key = d->fold.tree.stacks.at[stack].location;
+
+	return key < d->fold.first_thread ? PROFILE_NONE : d->fold.keys.at[key].item;
+}
+
+static void put_node(struct drawing *d, u32 stack, u64 before, u64 upto, u32 depth)
 {
 	const struct names *names = &d->profile->names;
-	u32 function = part->fold.tree.stacks.at[stack].location;
-	u32 kind = kind_of(names, function);
-	char class[16];
+	u32 function = d->fold.tree.stacks.at[stack].location, thread = thread_of(d, stack);
+	char class[16] = "all";
 
-	snprintf(class, sizeof class, "k%u s%u", kind, shade_of(names, function));
 	str_clear(&d->label);
-	label_function(&d->label, names, function, 0);
+	if (thread != PROFILE_NONE) {
+		facts_add_thread(&d->label, d->profile, thread);
+	} else {
+		u32 kind = kind_of(names, function);
+		snprintf(class, sizeof class, "k%u s%u", kind, shade_of(names, function));
+		label_function(&d->label, names, function, 0);
+	}
 	put_frame(d, width_of(d, before), width_of(d, upto) - width_of(d, before), depth, class,
-		  &part->fold.node[stack]);
+		  &d->fold.node[stack]);
+}
+
+static void measure(struct drawing *d, u32 stack, u64 before, u64 upto, u32 depth)
+{
+	u32 function = d->fold.tree.stacks.at[stack].location;
+
+	(void)before, (void)upto;
+	if (thread_of(d, stack) == PROFILE_NONE)
+		d->kind_used[kind_of(&d->profile->names, function)] = true;
+	if (depth > d->rows)
+		d->rows = depth;
+	d->drawn++;
 }
 
 /* `visit` for each frame that is wide enough; `start` is where the next child of a node begins. */
-static bool each_frame(struct drawing *d, const struct part *part, u64 begin, u32 above,
-		       void (*visit)(struct drawing *d, const struct part *part, u32 stack,
-				     u64 before, u64 upto, u32 depth))
+static void each_frame(struct drawing *d,
+		       void (*visit)(struct drawing *d, u32 stack, u64 before, u64 upto, u32 depth))
 {
-	const struct name_stack *stacks = part->fold.tree.stacks.at;
-	const struct preorder *order = &part->order;
+	const struct name_stack *stacks = d->fold.tree.stacks.at;
+	const struct preorder *order = &d->order;
 	AUTO_FREE u64 *start = calloc((size_t)order->count + 1, sizeof *start);
 	u32 hidden =
 		UINT32_MAX; /* the depth of a frame that is too narrow: what is deeper is too */
 
-	if (!start)
-		return false;
-	start[0] = begin;
-	for (u32 i = 0; i < order->count; i++) {
+	d->bad |= !start;
+	for (u32 i = 0; i < order->count && start; i++) {
 		u32 stack = order->stack_of[i], depth = stacks[stack].depth;
-		u64 value = part->fold.node[stack].total;
+		u64 value = d->fold.node[stack].total;
 		u64 *next = &start[order->node_of[stacks[stack].outer]];
 		u64 before = *next;
 		*next += value;
@@ -203,45 +217,7 @@ static bool each_frame(struct drawing *d, const struct part *part, u64 begin, u3
 		hidden = width_of(d, before + value) - width_of(d, before) < NARROWEST ? depth :
 											 UINT32_MAX;
 		if (hidden == UINT32_MAX)
-			visit(d, part, stack, before, before + value, depth + above);
-	}
-	return true;
-}
-
-static void measure(struct drawing *d, const struct part *part, u32 stack, u64 before, u64 upto,
-		    u32 depth)
-{
-	(void)before, (void)upto;
-	d->kind_used[kind_of(&d->profile->names, part->fold.tree.stacks.at[stack].location)] = true;
-	if (depth > d->rows)
-		d->rows = depth;
-	d->drawn++;
-}
-
-/* Every part in turn, each where the one before it ends. */
-static void each_part(struct drawing *d,
-		      void (*visit)(struct drawing *d, const struct part *part, u32 stack,
-				    u64 before, u64 upto, u32 depth),
-		      bool is_drawn)
-{
-	u64 begin = 0;
-
-	for (u32 i = 0; i < d->parts.count && !d->bad; i++) {
-		const struct part *part = &d->parts.at[i];
-		const struct fold_value *all = &part->fold.node[0];
-		u32 above = part->thread != PROFILE_NONE;
-		u64 width = width_of(d, begin + all->total) - width_of(d, begin);
-		if (above && width >= NARROWEST && is_drawn) {
-			str_clear(&d->label);
-			facts_add_thread(&d->label, d->profile, part->thread);
-			put_frame(d, width_of(d, begin), width, 1, "all", all);
-		} else if (above && width >= NARROWEST) {
-			d->drawn++;
-			d->rows = d->rows ? d->rows : 1;
-		}
-		if (!above || width >= NARROWEST)
-			d->bad |= !each_frame(d, part, begin, above, visit);
-		begin += all->total;
+			visit(d, stack, before, before + value, depth);
 	}
 }
 
@@ -289,8 +265,8 @@ static void put_heading(struct drawing *d)
 	text_add_safe(&d->label, profile->title ? profile->title : "",
 		      strlen(profile->title ? profile->title : ""), 0);
 	put_line(d, "title", 22);
-	str_addf(&d->label, "%s, %" PRIu64 " samples in %.1f s; ", fold_unit(profile), d->samples,
-		 (double)profile->duration_ns / 1e9);
+	str_addf(&d->label, "%s, %" PRIu64 " samples in %.1f s; ", fold_unit(profile),
+		 d->fold.node[0].total_samples, (double)profile->duration_ns / 1e9);
 	facts_add_quality(&d->label, profile);
 	put_line(d, "soft", 40);
 	str_addf(&d->label, "%" PRIu64 " of %" PRIu64 " frames drawn%s", d->drawn, d->frames,
@@ -313,44 +289,9 @@ static void put_legend(struct drawing *d, u32 y)
 	}
 }
 
-static void add_part(struct drawing *d, u32 thread, bool *chosen)
-{
-	struct part part = { .thread = thread };
-
-	if (thread != PROFILE_NONE)
-		chosen[thread] = true;
-	if (!fold_make(&part.fold, d->profile, FOLD_FUNCTIONS,
-		       thread == PROFILE_NONE ? NULL : chosen) ||
-	    !preorder_make(&part.order, &part.fold.tree) || !vec_push(&d->parts, part)) {
-		d->bad = true;
-		preorder_free(&part.order);
-		fold_free(&part.fold);
-		return;
-	}
-	if (thread != PROFILE_NONE)
-		chosen[thread] = false;
-	d->total += part.fold.node[0].total;
-	d->samples += part.fold.node[0].total_samples;
-	d->frames += part.order.count + (thread != PROFILE_NONE);
-}
-
-static void fold_parts(struct drawing *d, bool by_threads)
-{
-	u32 count = d->profile->threads.count;
-	AUTO_FREE bool *chosen = calloc((size_t)count + 1, sizeof *chosen);
-
-	d->bad |= !chosen;
-	if (!by_threads && !d->bad)
-		add_part(d, PROFILE_NONE, NULL);
-	for (u32 i = 0; by_threads && i < count && !d->bad; i++)
-		add_part(d, i, chosen);
-}
-
 static void draw(struct drawing *d)
 {
-	struct fold_value all = { .total = d->total, .total_samples = d->samples };
-
-	each_part(d, measure, false);
+	each_frame(d, measure);
 	u32 bottom = TOP + (d->rows + 1) * ROW;
 	outf(d->out,
 	     "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" width=\"%d\" "
@@ -361,8 +302,8 @@ static void draw(struct drawing *d)
 	d->drawn++; /* "all" */
 	put_heading(d);
 	str_add_text(&d->label, "all");
-	put_frame(d, 0, GRAPH, 0, "all", &all);
-	each_part(d, put_node, true);
+	put_frame(d, 0, GRAPH, 0, "all", &d->fold.node[0]);
+	each_frame(d, put_node);
 	put_legend(d, bottom + 12);
 	out_text(d->out, "</svg>\n");
 }
@@ -370,20 +311,20 @@ static void draw(struct drawing *d)
 static void svg_write(const struct profile *profile, const struct export_options *options,
 		      struct out *out)
 {
-	struct drawing d = { .profile = profile, .out = out, .frames = 1 };
+	struct drawing d = { .profile = profile, .out = out };
 
-	d.bad = !profile->names.stacks.count;
-	if (!d.bad)
-		fold_parts(&d, options->threads);
-	if (!d.bad)
+	d.bad = !profile->names.stacks.count ||
+		!fold_make(&d.fold, profile, FOLD_FUNCTIONS, options->threads);
+	d.bad = d.bad || !preorder_make(&d.order, &d.fold.tree);
+	if (!d.bad) {
+		d.total = d.fold.node[0].total;
+		d.frames = 1 + d.order.count;
 		draw(&d);
+	}
 	if ((d.bad || d.label.bad) && !out->errnum)
 		out->errnum = ENOMEM;
-	for (u32 i = 0; i < d.parts.count; i++) {
-		preorder_free(&d.parts.at[i].order);
-		fold_free(&d.parts.at[i].fold);
-	}
-	vec_free(&d.parts);
+	preorder_free(&d.order);
+	fold_free(&d.fold);
 	str_free(&d.label);
 }
 

@@ -51,26 +51,76 @@ static u32 merged_stack(struct fold *fold, u32 outer, u32 key, enum fold_by by)
 	return names_stack(&fold->tree, outer, key);
 }
 
-/* An outer stack's number is below its own, in the profile and in the tree. */
-static bool grow_tree(struct fold *fold, const struct names *names, enum fold_by by,
-		      const u32 *key_of, u32 *merged)
+/* What the entries reach and nothing else.  With the thread as the first key the way down is another one in each
+ * thread, so what is known of a stack is known for a round alone. */
+struct growing {
+	struct fold *fold;
+	const struct profile *profile;
+	enum fold_by by;
+	const u32 *key_of;       /* by stack */
+	u32 *merged, *round_of;  /* by stack: its node, and in which round that is true */
+	u32 *node_of;            /* by entry */
+	u32 *first_of, *next_of; /* by thread, by entry: an entry + 1 */
+	VEC(u32) path;
+};
+
+static u32 node_for(struct growing *g, u32 stack, u32 root, u32 round)
 {
-	merged[0] = 0;
-	for (u32 i = 1; i < names->stacks.count; i++) {
-		const struct name_stack *stack = &names->stacks.at[i];
-		merged[i] = merged_stack(fold, merged[stack->outer], key_of[i], by);
+	const struct name_stack *stacks = g->profile->names.stacks.at;
+	u32 node;
+
+	vec_clear(&g->path);
+	for (; stack && g->round_of[stack] != round; stack = stacks[stack].outer)
+		if (!vec_push(&g->path, stack)) {
+			g->fold->tree.bad = true;
+			return root;
+		}
+	node = stack ? g->merged[stack] : root;
+	while (g->path.count) {
+		stack = g->path.at[--g->path.count];
+		node = merged_stack(g->fold, node, g->key_of[stack], g->by);
+		g->merged[stack] = node;
+		g->round_of[stack] = round;
 	}
-	return !fold->tree.bad;
+	return node;
 }
 
-static void weigh(struct fold *fold, const struct profile *profile, const u32 *merged,
-		  const bool *threads)
+static void grow_threads(struct growing *g)
+{
+	const struct profile *profile = g->profile;
+
+	for (u32 i = profile->entries.count; i-- > 0;) {
+		u32 *first = &g->first_of[profile->entries.at[i].thread];
+		g->next_of[i] = *first;
+		*first = i + 1;
+	}
+	for (u32 t = 0; t < profile->threads.count; t++) {
+		if (!g->first_of[t])
+			continue;
+		u32 root = names_stack(&g->fold->tree, 0, g->fold->first_thread + t);
+		for (u32 i = g->first_of[t]; i; i = g->next_of[i - 1])
+			g->node_of[i - 1] = node_for(g, profile->entries.at[i - 1].stack, root,
+						     t + 1);
+	}
+}
+
+static bool grow_tree(struct growing *g)
+{
+	const struct profile *profile = g->profile;
+
+	if (g->first_of)
+		grow_threads(g);
+	for (u32 i = 0; !g->first_of && i < profile->entries.count; i++)
+		g->node_of[i] = node_for(g, profile->entries.at[i].stack, 0, 1);
+	vec_free(&g->path);
+	return !g->fold->tree.bad;
+}
+
+static void weigh(struct fold *fold, const struct profile *profile, const u32 *node_of)
 {
 	for (u32 i = 0; i < profile->entries.count; i++) {
 		const struct profile_entry *entry = &profile->entries.at[i];
-		if (threads && !threads[entry->thread])
-			continue;
-		struct fold_value *node = &fold->node[merged[entry->stack]];
+		struct fold_value *node = &fold->node[node_of[i]];
 		node->self += fold->by_samples ? entry->count : entry->weight;
 		node->self_samples += entry->count;
 	}
@@ -125,29 +175,53 @@ static bool make_rows(struct fold *fold)
 	return true;
 }
 
-bool fold_make(struct fold *fold, const struct profile *profile, enum fold_by by,
-	       const bool *threads)
+static bool make_tree(struct fold *fold, const struct profile *profile, enum fold_by by,
+		      bool by_threads)
 {
 	const struct names *names = &profile->names;
-	AUTO_FREE u32 *key_of = calloc(names->stacks.count + 1, sizeof *key_of);
-	AUTO_FREE u32 *merged = calloc(names->stacks.count + 1, sizeof *merged);
+	u32 stacks = names->stacks.count + 1, entries = profile->entries.count + 1;
+	AUTO_FREE u32 *key_of = calloc(stacks, sizeof *key_of);
+	AUTO_FREE u32 *merged = calloc(stacks, sizeof *merged);
+	AUTO_FREE u32 *round_of = calloc(stacks, sizeof *round_of);
+	AUTO_FREE u32 *node_of = calloc(entries, sizeof *node_of);
+	AUTO_FREE u32 *next_of = calloc(entries, sizeof *next_of);
+	AUTO_FREE u32 *first_of = by_threads ? calloc((size_t)profile->threads.count + 1,
+						      sizeof *first_of) :
+					       NULL;
+	struct growing growing = { .fold = fold,
+				   .profile = profile,
+				   .by = by,
+				   .key_of = key_of,
+				   .merged = merged,
+				   .round_of = round_of,
+				   .node_of = node_of,
+				   .first_of = first_of,
+				   .next_of = next_of };
 
+	if (!key_of || !merged || !round_of || !node_of || !next_of || (by_threads && !first_of) ||
+	    !make_keys(fold, names, by, key_of))
+		return false;
+	fold->first_thread = fold->keys.count;
+	for (u32 i = 0; by_threads && i < profile->threads.count; i++)
+		if (!vec_push(&fold->keys, (struct fold_key){ .item = i }))
+			return false;
+	if (!grow_tree(&growing))
+		return false;
+	fold->node = calloc(fold->tree.stacks.count, sizeof *fold->node);
+	fold->row = calloc((size_t)fold->keys.count + 1, sizeof *fold->row);
+	if (!fold->node || !fold->row)
+		return false;
+	weigh(fold, profile, node_of);
+	return true;
+}
+
+bool fold_make(struct fold *fold, const struct profile *profile, enum fold_by by, bool by_threads)
+{
 	*fold = (struct fold){ .by_samples = profile_total_weight(profile) == 0 };
-	bool good = key_of && merged && names_init(&fold->tree) &&
-		    make_keys(fold, names, by, key_of) &&
-		    grow_tree(fold, names, by, key_of, merged);
-	if (good) {
-		fold->node = calloc(fold->tree.stacks.count, sizeof *fold->node);
-		fold->row = calloc(fold->keys.count + 1, sizeof *fold->row);
-		good = fold->node && fold->row;
-	}
-	if (good) {
-		weigh(fold, profile, merged, threads);
-		good = make_rows(fold);
-	}
-	if (!good)
-		fold_free(fold);
-	return good;
+	if (names_init(&fold->tree) && make_tree(fold, profile, by, by_threads) && make_rows(fold))
+		return true;
+	fold_free(fold);
+	return false;
 }
 
 void fold_free(struct fold *fold)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fold.h - a profile's stacks as a tree of functions or of lines, with what they weigh.
  *
- * Frames with the same key are one: every line of a function, or every address of a line (lines.h).
+ * The tree has the stacks that have samples. Frames with the same key are one: every line of a function, or every address of a line (lines.h).
  * Weights are those of the profile: nanoseconds, or samples where it has no other (fold_unit). */
 #pragma once
 #include "profile/preorder.h"
@@ -23,13 +23,13 @@ struct fold {
 	struct names tree;         /* stacks alone; a stack's location is a key */
 	struct fold_value *node;   /* by stack of the tree; [0]: all */
 	VEC(struct fold_key) keys; /* by functions and languages: key n is item n */
+	u32 first_thread;          /* the key of thread 0, if threads are folded by, too */
 	struct fold_value *row;    /* by key; recursion counts once in `total` */
 	bool by_samples;           /* the weights are samples */
 };
 
-/* Of `threads`, a flag for each thread of the profile; NULL: of all. False when out of memory. */
-bool fold_make(struct fold *fold, const struct profile *profile, enum fold_by by,
-	       const bool *threads);
+/* With `by_threads` each thread is a frame at the root. False when out of memory. */
+bool fold_make(struct fold *fold, const struct profile *profile, enum fold_by by, bool by_threads);
 void fold_free(struct fold *fold);
 /* "CPU time", "time", "samples": what the weights are, for people. */
 const char *fold_unit(const struct profile *profile);

@@ -322,7 +322,7 @@ static void sums_are_those_of_the_profile(void **state)
 		for (u32 k = 0; k < fed.model.rows.count; k++)
 			assert_true(fed.model.rows.at[k].had.total <= top_model_whole(&fed.model));
 	}
-	assert_true(fold_make(&fold, &fed.model.gather.profile, FOLD_FUNCTIONS, NULL));
+	assert_true(fold_make(&fold, &fed.model.gather.profile, FOLD_FUNCTIONS, false));
 	for (u32 i = 0; i < fold.keys.count; i++) {
 		const struct top_amount *had =
 			&fed.model.sums.keys[TOP_FUNCTIONS].at[i].had[TOP_ALL];

@@ -2,6 +2,7 @@
  * fold.c - self and total, against the sums made the slow way. */
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static void recursion_counts_once(void **state)
 	profile_add(&made.profile, made.thread, again, 70, 0);
 	profile_add(&made.profile, made.thread, a, 20, 0);
 	profile_add(&made.profile, made.other, main, 10, 0);
-	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, NULL));
+	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, false));
 	assert_int_equal(fold.node[0].total, 100);
 	assert_int_equal(fold.node[0].total_samples, 3);
 	assert_int_equal(row_named(&fold, &made, "a")->self, 90);
@@ -82,9 +83,12 @@ static void recursion_counts_once(void **state)
 	assert_int_equal(row_named(&fold, &made, "b")->self, 0);
 	assert_int_equal(row_named(&fold, &made, "main")->total, 100);
 	fold_free(&fold);
-	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, (bool[]){ false, true }));
-	assert_int_equal(fold.node[0].total, 10);
-	assert_int_equal(row_named(&fold, &made, "a")->total_samples, 0);
+	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, true));
+	assert_int_equal(fold.node[0].total, 100);
+	assert_int_equal(fold.row[fold.first_thread + made.thread].total, 90);
+	assert_int_equal(fold.row[fold.first_thread + made.other].total, 10);
+	assert_int_equal(row_named(&fold, &made, "main")->self, 10);
+	assert_int_equal(row_named(&fold, &made, "main")->total, 100);
 	fold_free(&fold);
 	profile_free(&made.profile);
 }
@@ -107,14 +111,14 @@ static void keys_are_lines_and_languages(void **state)
 	profile_add(&made.profile, made.thread, native, 8, 0);
 	u32 elsewhere = call(&made, two, "memcpy", "native", 0);
 	profile_add(&made.profile, made.thread, elsewhere, 16, 0);
-	assert_true(fold_make(&fold, &made.profile, FOLD_LINES, NULL));
+	assert_true(fold_make(&fold, &made.profile, FOLD_LINES, false));
 	assert_int_equal(line_of(&fold, &made, "f", 1, 0)->self, 3);
 	assert_int_equal(line_of(&fold, &made, "f", 1, 0)->total, 11);
 	assert_int_equal(line_of(&fold, &made, "f", 2, 0)->self, 4);
 	assert_int_equal(line_of(&fold, &made, "memcpy", 0, 7)->self, 8);
 	assert_int_equal(line_of(&fold, &made, "memcpy", 0, 2)->self, 16);
 	fold_free(&fold);
-	assert_true(fold_make(&fold, &made.profile, FOLD_LANGUAGES, NULL));
+	assert_true(fold_make(&fold, &made.profile, FOLD_LANGUAGES, false));
 	assert_int_equal(fold.tree.stacks.count, 3); /* none, ruby, native in ruby */
 	assert_int_equal(fold.row[names_text(&made.profile.names, "native")].self, 24);
 	assert_int_equal(fold.row[names_text(&made.profile.names, "ruby")].total, 31);
@@ -129,7 +133,7 @@ static void what_weighs_nothing_is_counted(void **state)
 	struct fold fold;
 	made_begin(&made);
 	profile_add(&made.profile, made.thread, call(&made, 0, "f", "ruby", 1), 0, 0);
-	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, NULL));
+	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, false));
 	assert_true(fold.by_samples);
 	assert_int_equal(fold.node[0].total, 1);
 	assert_string_equal(fold_unit(&made.profile), "samples");
@@ -160,7 +164,7 @@ static void random_profiles_add_up(void **state)
 				     "ruby", (u32)rng_below(&rng, 3));
 		profile_add(&made.profile, made.thread, stack, rng_below(&rng, 1000), 0);
 	}
-	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, NULL));
+	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, false));
 	for (u32 f = 0; f < made.profile.names.functions.count; f++) {
 		u64 wanted = 0;
 		for (u32 i = 0; i < made.profile.entries.count; i++)
@@ -169,6 +173,33 @@ static void random_profiles_add_up(void **state)
 		assert_int_equal(fold.row[f].total, wanted);
 	}
 	assert_int_equal(fold.node[0].total, profile_total_weight(&made.profile));
+	fold_free(&fold);
+	profile_free(&made.profile);
+}
+
+/* Of many threads, each with stacks of its own, and of stacks without samples: no node for what nobody reaches. */
+static void only_what_has_samples_is_in_the_tree(void **state)
+{
+	enum { THREADS = 300, DEEP = 200 };
+	(void)state;
+	struct made made;
+	struct fold fold;
+	made_begin(&made);
+	for (u32 t = 0; t < THREADS; t++) {
+		u32 thread = profile_thread(&made.profile, 0, 10 + t, 0, "w"), stack = 0;
+		char name[16];
+		snprintf(name, sizeof name, "f%u", t);
+		for (u32 i = 0; i < DEEP; i++)
+			stack = call(&made, stack, name, "ruby", 1);
+		if (t % 2)
+			profile_add(&made.profile, thread, stack, 5, 0);
+	}
+	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, false));
+	assert_int_equal(fold.tree.stacks.count, 1 + THREADS / 2 * DEEP);
+	fold_free(&fold);
+	assert_true(fold_make(&fold, &made.profile, FOLD_FUNCTIONS, true));
+	assert_int_equal(fold.tree.stacks.count, 1 + THREADS / 2 * (1 + DEEP));
+	assert_int_equal(fold.node[0].total, THREADS / 2 * 5);
 	fold_free(&fold);
 	profile_free(&made.profile);
 }
@@ -183,7 +214,7 @@ static void without_memory_there_is_no_fold(void **state)
 	for (long nth = 0; !whole && nth < 1000; nth++) {
 		struct fold fold;
 		failing_memory_after(nth);
-		whole = fold_make(&fold, &made.profile, FOLD_LINES, NULL);
+		whole = fold_make(&fold, &made.profile, FOLD_LINES, false);
 		failing_memory_after(-1);
 		if (whole)
 			fold_free(&fold);
@@ -199,6 +230,7 @@ int main(void)
 		cmocka_unit_test(keys_are_lines_and_languages),
 		cmocka_unit_test(what_weighs_nothing_is_counted),
 		cmocka_unit_test(random_profiles_add_up),
+		cmocka_unit_test(only_what_has_samples_is_in_the_tree),
 		cmocka_unit_test(without_memory_there_is_no_fold),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
