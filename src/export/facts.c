@@ -90,16 +90,3 @@ void facts_json_quality(struct json *json, const char *key, const struct quality
 	json_number(json, "attach_cpu_ns", q->attach_cpu_ns);
 	json_end(json);
 }
-
-u32 facts_mapping_of(const struct profile *profile, const struct name_location *location)
-{
-	u32 image = profile->names.functions.at[location->function].image;
-
-	for (u32 i = 0; image && i < profile->mappings.count; i++) {
-		const struct profile_mapping *m = &profile->mappings.at[i];
-		if (m->path == image && location->address >= m->offset &&
-		    location->address - m->offset < m->end - m->start)
-			return i + 1;
-	}
-	return 0;
-}

@@ -18,6 +18,3 @@ void facts_each_count(const struct quality *quality,
 		      void (*each)(void *arg, const char *name, u64 value), void *arg);
 /* The quality record as --quality has it, as an object. */
 void facts_json_quality(struct json *json, const char *key, const struct quality *quality);
-/* The mapping that holds an address of an image: index + 1, 0 is none. With several processes
- * the first one's: a location has one place. */
-u32 facts_mapping_of(const struct profile *profile, const struct name_location *location);

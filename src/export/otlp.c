@@ -16,6 +16,7 @@
 #include "export/exporter.h"
 #include "export/facts.h"
 #include "export/kinds.h"
+#include "export/mappings.h"
 #include "export/otlp_fields.h"
 #include "export/proto.h"
 #include "export/sample_rows.h"
@@ -34,6 +35,7 @@ struct writing {
 	struct sample_rows rows; /* of a thread by stack */
 	bool is_timed;
 	u32 *thread_of, *next_thread; /* by process, by thread: a thread + 1 */
+	struct mapping_ranges ranges;
 	struct text_table strings;
 	struct names mappings, locations, functions, attributes, stacks; /* as strings: elements */
 	u32 *location_of;                    /* by location of the profile: element + 1 */
@@ -133,7 +135,7 @@ static u32 location_element(struct writing *w, u32 number)
 	const struct profile *profile = w->profile;
 	const struct name_location *location = &profile->names.locations.at[number];
 	const struct kind *kind = &kinds[kind_of(&profile->names, location->function)];
-	u32 mapping = facts_mapping_of(profile, location), element = 0;
+	u32 mapping = mapping_ranges_find(&w->ranges, &profile->names, location), element = 0;
 	u32 function = function_element(w, location->function);
 	u64 type = 0;
 
@@ -445,7 +447,7 @@ static bool init(struct writing *w)
 	if (!p->names.stacks.count || !text_table_init(&w->strings, &p->names) ||
 	    !names_init(&w->mappings) || !names_init(&w->locations) || !names_init(&w->functions) ||
 	    !names_init(&w->attributes) || !names_init(&w->stacks) ||
-	    !sample_rows_make(&w->rows, p, ROWS_MOST))
+	    !sample_rows_make(&w->rows, p, ROWS_MOST) || !mapping_ranges_make(&w->ranges, p))
 		return false;
 	w->is_timed = w->rows.slot_ns;
 	w->location_of = calloc((size_t)p->names.locations.count + 1, sizeof *w->location_of);
@@ -467,6 +469,7 @@ static void fini(struct writing *w)
 	for (u32 i = 0; i < COUNT_OF(texts); i++)
 		str_free(texts[i]);
 	text_table_free(&w->strings);
+	mapping_ranges_free(&w->ranges);
 	free(w->location_of);
 	free(w->stack_of);
 	free(w->thread_of);

@@ -14,6 +14,7 @@
 #include "export/pprof_encode.h"
 
 #include "export/facts.h"
+#include "export/mappings.h"
 #include "export/proto.h"
 #include "base/text.h"
 #include "export/text_table.h"
@@ -75,6 +76,7 @@ enum { FLUSH_AT = 64 * 1024 };
 struct encoding {
 	const struct profile *profile;
 	const struct sink *sink;
+	struct mapping_ranges ranges;
 	struct text_table strings;
 	struct str body;    /* fields of Profile that wait to be flushed */
 	struct str message; /* the one being built */
@@ -183,7 +185,7 @@ static void put_location(struct encoding *e, u32 number, u8 *mapping_has_names)
 {
 	const struct profile *profile = e->profile;
 	const struct name_location *location = &profile->names.locations.at[number];
-	u32 mapping = facts_mapping_of(profile, location);
+	u32 mapping = mapping_ranges_find(&e->ranges, &profile->names, location);
 
 	proto_uint(&e->message, LOCATION_ID, location_id(e, number));
 	proto_uint(&e->message, LOCATION_MAPPING_ID, mapping);
@@ -333,7 +335,8 @@ bool pprof_encode(const struct profile *profile, const struct sink *sink)
 {
 	struct encoding e = { .profile = profile, .sink = sink };
 
-	e.bad = !text_table_init(&e.strings, &profile->names);
+	e.bad = !text_table_init(&e.strings, &profile->names) ||
+		!mapping_ranges_make(&e.ranges, profile);
 	if (!e.bad) {
 		put_header(&e);
 		for (u32 i = 0; i < profile->entries.count; i++)
@@ -344,6 +347,7 @@ bool pprof_encode(const struct profile *profile, const struct sink *sink)
 		flush(&e);
 	}
 	text_table_free(&e.strings);
+	mapping_ranges_free(&e.ranges);
 	str_free(&e.body);
 	str_free(&e.message);
 	str_free(&e.inner);
