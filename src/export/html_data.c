@@ -3,7 +3,7 @@
  *
  * Everything is an unsigned LEB128, in columns, because like beside like compresses best:
  *
- *	functions   count; names; paths; languages; flags; first lines     (names: texts)
+ *	functions   count; names; paths; images; languages; flags; first lines     (names: texts)
  *	locations   count; functions; lines
  *	nodes       count; pops; locations
  *	processes   count; pids; names
@@ -86,8 +86,8 @@ static void put_functions(struct encoding *e)
 
 	put(e, names->functions.count);
 	PUT_COLUMN(e, names->functions, text_table_number(&e->texts, item->name));
-	PUT_COLUMN(e, names->functions,
-		   text_table_number(&e->texts, item->path ? item->path : item->image));
+	PUT_COLUMN(e, names->functions, text_table_number(&e->texts, item->path));
+	PUT_COLUMN(e, names->functions, text_table_number(&e->texts, item->image));
 	PUT_COLUMN(e, names->functions, text_table_number(&e->texts, item->language));
 	PUT_COLUMN(e, names->functions, item->flags);
 	PUT_COLUMN(e, names->functions, item->first_line);

@@ -5,7 +5,7 @@ import {
 	choose, click, clickFrame, drawnTexts, hashOf, open,
 	placeOf, press, search, settle, tabTo, textOf,
 } from './browser.mjs';
-import { check, SMALL, pageOf } from './pages.mjs';
+import { check, SMALL, foldedOf, pageOf } from './pages.mjs';
 
 check('names are drawn, facts are said, nothing is hidden', async (browser) => {
 	const page = await open(browser, pageOf(SMALL));
@@ -235,20 +235,58 @@ check('a zoom stays on its frame when something else is chosen', async (browser)
 	return page;
 });
 
-check('what is shown can be copied as folded stacks', async (browser) => {
-	const page = await open(browser, pageOf(SMALL), { hash: '#measure=samples&merge=line' });
-	await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: {
+async function copyFolded(page) {
+	await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { configurable: true, value: {
 		writeText: async (text) => { window.copied = text; } } }));
-	const copy = async () => {
-		await page.evaluate(() => document.getElementById('copy').click());
-		await settle(page);
-		return (await page.evaluate(() => window.copied)).split('\n').filter(Boolean).toSorted();
-	};
-	const folded = SMALL.split('\n').filter(Boolean).map((line) => line.slice(line.indexOf(';') + 1));
-	assert.deepEqual(await copy(), folded.toSorted());
+	await page.evaluate(() => document.getElementById('copy').click());
+	await settle(page);
+	return page.evaluate(() => window.copied);
+}
+
+check('what is shown can be copied as folded stacks', async (browser) => {
+	const page = await open(browser, pageOf(SMALL), { hash: '#measure=samples' });
+	assert.equal(await copyFolded(page), foldedOf(SMALL));
 	assert.match(await textOf(page, '#readout'), /^Copied 5 folded stacks, in samples\./);
 	await clickFrame(page, 'Bar#again');
-	assert.deepEqual(await copy(), folded.filter((line) => line.includes('Bar#again')));
+	assert.deepEqual((await copyFolded(page)).trim().split('\n'),
+		foldedOf(SMALL).split('\n').filter((line) => line.includes('Bar#again')));
+	await choose(page, '#thread', 't1');
+	assert.match(await copyFolded(page), /^<main> \(\/app\/run\.rb:3\);Foo#leaf/);
+	return page;
+});
+
+// Inlined code and a library of which the debugging information knows the source.
+const NATIVE = `
+process web (1);thread main (1);<main> (/app/run.rb:1);Array#map [c];deflate {/usr/lib/libz.so.1 src/deflate.c:12} [native];longest_match {/usr/lib/libz.so.1 src/deflate.c:90} [inlined] 30
+process web (1);thread main (1);<main> (/app/run.rb:2);crc32 {/usr/lib/libz.so.1} [native] 20
+process job (2);thread main (2);<main> (/app/run.rb:1);(waiting for the GVL) 10
+process job (2);thread main (2);<main> (/app/run.rb:1);a;b (/app/c\\x3bd.rb:3);vfs_read [kernel] 5
+process job (2);thread main (2);[native] 3
+process job (2);thread main (2);[moving] 2`;
+
+check('what is copied reads as what sonde exports, of every kind of frame', async (browser) => {
+	const page = await open(browser, pageOf(NATIVE), { hash: '#measure=samples' }), folded = foldedOf(NATIVE);
+	assert.match(folded, /longest_match \[inlined\] 30\n/);
+	assert.match(folded, /^process job \(2\);.*c\\x3bd\.rb:3/m);
+	assert.equal(await copyFolded(page), folded);
+	return page;
+});
+
+check('native code is its library\'s, also when its source is known', async (browser) => {
+	const page = await open(browser, pageOf(NATIVE));
+	assert.match(await textOf(page, '#packages'), /libz71\.4 %/);
+	assert.ok((await drawnTexts(page)).includes('longest_match [inlined]'));
+	await search(page, 'longest');
+	await press(page, 'Enter');
+	assert.match(await textOf(page, '#readout'),
+		/^longest_match \[inlined\], src\/deflate\.c, in \/usr\/lib\/libz\.so\.1, .*Native, libz: inlined into/);
+	await press(page, 'Escape', 'Escape');
+	await search(page, 'libz.so');
+	assert.match(await textOf(page, '#status'), /Found 3 functions, 71\.4 %/);
+	await press(page, 'Escape', 'Escape');
+	await search(page, 'waiting for');
+	await press(page, 'Enter');
+	assert.match(await textOf(page, '#readout'), /lock is held by another thread$/);
 	return page;
 });
 

@@ -22,11 +22,16 @@ export function end() {
 	fs.rmSync(folder, { recursive: true });
 }
 
-export function pageOf(folded, title) {
-	const file = path.join(folder, `${++pages}.html`);
+export function pageOf(folded, title, extension = 'html') {
+	const file = path.join(folder, `${++pages}.${extension}`);
 	const made = spawnSync(makePage, title === undefined ? [file] : [file, title], { input: folded });
 	assert.equal(made.status, 0, String(made.stderr));
 	return file;
+}
+
+// The lines that `sonde export -f folded` makes of it.
+export function foldedOf(folded) {
+	return fs.readFileSync(pageOf(folded, undefined, 'folded'), 'utf8');
 }
 
 // 100 samples, 1 s of CPU time, 12 frames, 2 threads.

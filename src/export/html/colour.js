@@ -4,7 +4,7 @@
  * Both are the same in every page: nothing here depends on the profile but the names themselves.
  * A way to colour is a row of COLOURINGS. */
 
-const FRAME_C = 4; /* sample/frame.h */
+const FRAME_C = 4, FRAME_INLINED = 32; /* sample/frame.h */
 
 const LANGUAGES = {
 	ruby:   { label: 'Ruby',   hue: 350, c: { label: "Ruby's C functions", hue: 26 } },
@@ -23,6 +23,8 @@ const MARKS = {
 	'[native]': 'a thread that no runtime knows',
 	'[truncated]': 'outer frames could not be read, or were too many',
 	'[unreadable]': 'nothing of the stack could be read',
+	'(waiting for the GVL)': 'Ruby\'s lock is held by another thread',
+	'(waiting for the GIL)': 'Python\'s lock is held by another thread',
 };
 
 /* ---- what a frame is ---- */
@@ -37,12 +39,12 @@ function kindOf(language, flags) {
 			{ label: language, hue: 90 };
 		const kind = !(flags & FRAME_C) ? known :
 			known.c || { label: `${known.label}'s C functions`, hue: 60 };
-		kinds.set(id, { ...kind, id });
+		kinds.set(id, { ...kind, id, isC: Boolean(flags & FRAME_C) });
 	}
 	return kinds.get(id);
 }
 
-/* Where installed code says whose it is; the first that fits. */
+/* Where installed code says whose it is; the first that fits.  Native code is its library's. */
 const PACKAGES = [
 	[/.*\/bundler\/gems\/([^/]+)-[0-9a-f]{7,}\//, (m) => m[1]],
 	[/.*\/gems\/([^/]+?)-\d[^/]*\//, (m) => m[1]],
@@ -51,10 +53,11 @@ const PACKAGES = [
 	[/^<frozen |\/lib(?:64)?\/python\d/, () => 'Python itself'],
 ];
 
+/* `path`: of the source; of the image when it is native. */
 function packageOf(path, kind) {
 	if (kind.id === 'kernel' || kind.grey) return '';
 	if (!path) return kind.id === 'ruby-c' ? 'Ruby itself' : kind.id === 'python-c' ? 'Python itself' : '';
-	if (kind.id === 'native') return path.slice(path.lastIndexOf('/') + 1).replace(/[.-][\d.]*\.?so\b.*|\.so\b.*/, '');
+	if (kind.id === 'native') return baseName(path).replace(/[.-][\d.]*\.?so\b.*|\.so\b.*/, '');
 	for (const [pattern, name] of PACKAGES) {
 		const match = pattern.exec(path);
 		if (match) return name(match);

@@ -140,6 +140,7 @@ async function decode(base64) {
 		count: functionCount,
 		name: reader.column(functionCount),
 		path: reader.column(functionCount),
+		image: reader.column(functionCount),
 		language: reader.column(functionCount),
 		flags: reader.column(functionCount),
 		line: reader.column(functionCount),

@@ -13,7 +13,8 @@ function frameLines(flame, node) {
 	const label = labelOf(flame, node);
 	return [
 		['b', shorten(label.name, 600)],
-		['span', shorten(label.where || label.path || '', 600)],
+		['span', shorten(label.where, 600)],
+		['span', label.path && label.image ? `in ${shorten(label.image, 600)}` : ''],
 		...(flame.tree.sides ? changeLines(flame, node) : valueLines(flame, node)),
 		['small', kindText(label)],
 	].filter(([, text]) => text);

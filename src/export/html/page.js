@@ -28,11 +28,18 @@ function showMatch(step) {
 	flame.focusOn(node);
 }
 
-/* What is shown, and nothing else, as text for other tools. */
+/* Is a node of the file shown at or above `top`? */
+function isUnder({ merged, place, end }, top) {
+	return (raw) => merged[raw] >= 0 && place[merged[raw]] >= top && place[merged[raw]] < end[top];
+}
+
+/* What is shown, and nothing else, as text for other tools. Frames have their lines, as in every export. */
 async function copyFolded() {
 	const top = state.view === 'flame' ? flame.zoom : 0, tree = wholeTree(state.merge);
-	const amountOf = profile.changes ? changedAmount(tree) : (n) => Math.round(tree.self[n]) || '';
-	const { text, count } = foldedText(tree, profile.keyings[state.merge].labels, top, amountOf);
+	const { text, count } = profile.changes ?
+		foldedChanges(tree, profile.keyings[state.merge].labels, top, changedAmount(tree)) :
+		foldedText(profile, { threads: threadsNow(), hidden: shown.nodes.hidden,
+			values: entryValues(profile, measureNow(), spanNow()), isIn: isUnder(tree, top) });
 	const unit = profile.changes ? 'two columns, the first in the scale of the second' :
 		measureNow() === 'weight' ? 'nanoseconds' : 'samples';
 	let isCopied = true;

@@ -5,7 +5,8 @@
  *
  * reads exactly what export/folded.c writes, and turns \n and \xNN back into bytes, so
  * that one text is profile and expectation.  " [c]" behind a label makes it a C function
- * of the runtime.  Without a thread the thread is "main" (1), without a process the
+ * of the runtime; in front of " [native]" and " [inlined]" may stand what is known of the code:
+ * " {/lib/libz.so.1 /src/deflate.c:12}", " {/lib/libz.so.1}".  Without a thread the thread is "main" (1), without a process the
  * process is "ruby" (1). A sample weighs 10 ms. */
 #pragma once
 #include <stdio.h>
@@ -51,6 +52,27 @@ static inline bool built_ends(const char *text, size_t *length, const char *end)
 	return true;
 }
 
+/* Takes " {image path:line}" off the end. */
+static inline void built_place(struct names *names, const char *text, size_t *length,
+			       struct name_function *function, struct name_location *location)
+{
+	size_t open = *length;
+
+	while (open && text[open - 1] != '{')
+		open--;
+	if (open < 2 || text[*length - 1] != '}')
+		return;
+	const char *at = text + open, *end = text + *length - 1;
+	const char *space = memchr(at, ' ', (size_t)(end - at));
+	const char *colon = space ? memrchr(space, ':', (size_t)(end - space)) : NULL;
+	function->image = built_string(names, at, (size_t)((space ? space : end) - at));
+	if (colon) {
+		function->path = built_string(names, space + 1, (size_t)(colon - space - 1));
+		location->line = (u32)strtoul(colon + 1, NULL, 10);
+	}
+	*length = open - 2;
+}
+
 /* "label (path:line)", "label [c]", "symbol [native]", "symbol [kernel]", or a mark. */
 static inline u32 built_location(struct names *names, const char *text, size_t length)
 {
@@ -65,8 +87,11 @@ static inline u32 built_location(struct names *names, const char *text, size_t l
 	for (size_t i = 0; i + 1 < length; i++)
 		if (text[i] == ' ' && text[i + 1] == '(')
 			open = text + i;
-	if (built_ends(text, &length, " [native]")) {
+	bool is_inlined = built_ends(text, &length, " [inlined]");
+	if (is_inlined || built_ends(text, &length, " [native]")) {
 		function.language = names_text(names, "native");
+		function.flags = is_inlined ? FRAME_INLINED : 0;
+		built_place(names, text, &length, &function, &location);
 	} else if (built_ends(text, &length, " [kernel]")) {
 		function.language = names_text(names, "kernel");
 	} else if (built_ends(text, &length, " [c]")) {

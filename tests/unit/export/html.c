@@ -149,7 +149,7 @@ static struct read_data read_data(const u8 *bytes, size_t length)
 	struct cursor c = cursor_make(bytes, length);
 	struct read_data r = { 0 };
 	r.functions = cursor_uleb(&c);
-	sum_column(&c, 5 * r.functions);
+	sum_column(&c, 6 * r.functions);
 	r.locations = cursor_uleb(&c);
 	sum_column(&c, 2 * r.locations);
 	r.nodes = cursor_uleb(&c);
@@ -224,7 +224,9 @@ static void hostile_texts_stay_in_their_slots(void **state)
 	size_t length;
 	assert_true(profile_init(&p));
 	u32 name = names_text(&p.names, HOSTILE);
-	struct name_function function = { .name = name, .path = name, .language = name };
+	struct name_function function = {
+		.name = name, .path = name, .image = name, .language = name
+	};
 	struct name_location location = { .function = names_function(&p.names, &function) };
 	u32 stack = names_stack(&p.names, 0, names_location(&p.names, &location));
 	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, HOSTILE), 1, 0, HOSTILE);
@@ -249,7 +251,7 @@ static void hostile_texts_stay_in_their_slots(void **state)
 				      "\\u003c!--\\\\u003c\\\\n\\\\xff\\\\xe2\\\\x80\\\\xa8\""));
 	AUTO_FREE u8 *bytes = data_of(page, &length);
 	struct read_data r = read_data(bytes, length);
-	assert_int_equal(count_of(r.texts, "\n"), 1); /* "" and the name, said five times */
+	assert_int_equal(count_of(r.texts, "\n"), 1); /* "" and the name, said six times */
 	free_data(&r);
 	profile_free(&p);
 }
@@ -348,6 +350,23 @@ static void sources_are_text(void **state)
 	assert_string_equal(r.source,
 			    "\tputs \"\\n\"\na\\x0db\n\\x00\\xff\\xe2\\x80\\xae</script>\n");
 	assert_non_null(strstr(r.texts, "\nempty.rb\n"));
+	free_data(&r);
+	profile_free(&p);
+}
+
+/* What is known of the source does not hide of which library it is. */
+static void native_code_has_both_its_files(void **state)
+{
+	(void)state;
+	struct profile p;
+	size_t length;
+	assert_true(profile_init(&p));
+	built_lines(&p, "crc32 {/lib/libz.so.1 /src/crc32.c:3} [native] 1\n");
+	AUTO_FREE char *page = page_of(&p);
+	AUTO_FREE u8 *bytes = data_of(page, &length);
+	struct read_data r = read_data(bytes, length);
+	assert_non_null(strstr(r.texts, "/lib/libz.so.1"));
+	assert_non_null(strstr(r.texts, "/src/crc32.c"));
 	free_data(&r);
 	profile_free(&p);
 }
@@ -466,6 +485,7 @@ int main(void)
 		cmocka_unit_test(equal_profiles_are_equal_pages),
 		cmocka_unit_test(moments_are_whole),
 		cmocka_unit_test(sources_are_text),
+		cmocka_unit_test(native_code_has_both_its_files),
 		cmocka_unit_test(an_empty_profile_is_a_page),
 		cmocka_unit_test(two_profiles_are_one_page),
 		cmocka_unit_test(two_profiles_without_memory),
