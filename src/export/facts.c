@@ -9,9 +9,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+const char *facts_count_word(const struct profile *profile)
+{
+	if (!profile->count_type)
+		return "samples";
+	return strcmp(profile->count_unit, "count") ? profile->count_unit : profile->count_type;
+}
+
 const char *facts_weight_type(const struct profile *profile)
 {
-	if (!profile->mode)
+	if (profile->weight_type)
+		return profile->weight_type;
+	if (!profile->mode || !*profile->mode)
 		return "cpu";
 	if (!strcmp(profile->mode, "event"))
 		return "latency";
@@ -39,8 +48,11 @@ void facts_add_quality(struct str *out, const struct profile *profile)
 	const struct quality *q = &profile->quality;
 	bool is_missing = profile->bad || profile->names.bad;
 
-	str_addf(out, "%" PRIu64 " of %" PRIu64 " attempts taken, %" PRIu64 " lost", q->taken,
-		 q->expected, quality_lost(q));
+	if (q->expected)
+		str_addf(out, "%" PRIu64 " of %" PRIu64 " attempts taken, %" PRIu64 " lost",
+			 q->taken, q->expected, quality_lost(q));
+	else
+		str_add_text(out, "how many attempts there were is not known");
 #define X(name, text)     \
 	if (q->lost.name) \
 		str_addf(out, " (" #name " %" PRIu64 ")", q->lost.name);

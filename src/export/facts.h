@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "profile/profile.h"
 
+/* What counts are of: "samples", or what another profiler's file says: "bytes", "contentions". */
+const char *facts_count_word(const struct profile *profile);
 /* What is measured, as pprof's users call it: "cpu", "wall", "lock". */
 const char *facts_weight_type(const struct profile *profile);
 /* Nanoseconds between two samples; 1 where the rate is not known. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * html_facts.c - the JSON in the page: what was recorded, what was lost, what it is compared with. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "export/html_page.h"
@@ -84,6 +86,34 @@ static void put_comparison(struct out *out, const struct html_comparison *compar
 
 /* ---- the whole ---- */
 
+/* Of what is in the file; quality says what was seen when it was recorded, which may be more.  A thread that
+ * another profiler's file does not name is none. */
+static void put_extent(struct out *out, const struct profile *profile)
+{
+	AUTO_FREE bool *has_thread = calloc(profile->threads.count + 1, sizeof *has_thread);
+	AUTO_FREE bool *has_process = calloc(profile->processes.count + 1, sizeof *has_process);
+	u32 threads = 0, processes = 0;
+
+	if (!has_thread || !has_process) {
+		out->errnum = ENOMEM;
+		return;
+	}
+	for (u32 i = 0; i < profile->entries.count; i++)
+		has_thread[profile->entries.at[i].thread] = true;
+	for (u32 i = 0; i < profile->threads.count; i++) {
+		const struct profile_thread *thread = &profile->threads.at[i];
+		threads += has_thread[i] && (thread->tid || thread->name);
+		if (has_thread[i])
+			has_process[thread->process] = true;
+	}
+	for (u32 i = 0; i < profile->processes.count; i++)
+		processes += has_process[i] &&
+			     (profile->processes.at[i].pid || profile->processes.at[i].name);
+	put_number(out, "samples", profile_total_count(profile));
+	put_number(out, "threads", threads);
+	put_number(out, "processes", processes);
+}
+
 void html_write_facts(const struct html_page *page, struct out *out)
 {
 	const struct profile *profile = page->profile;
@@ -94,6 +124,10 @@ void html_write_facts(const struct html_page *page, struct out *out)
 	put_text(out, "title", profile->title);
 	put_text(out, "command", profile->command);
 	put_text(out, "mode", profile->mode);
+	put_text(out, "weight_type", profile->weight_type);
+	put_text(out, "count_type", profile->count_type);
+	put_text(out, "count_unit", profile->count_unit);
+	put_extent(out, profile);
 	put_text(out, "engine", q->engine);
 	put_text(out, "warning", q->warning);
 	put_number(out, "hz", profile->hz);

@@ -14,10 +14,21 @@ const struct kind kinds[] = {
 	{ "native", false, "Native",               "blue",      "native",  212, false },
 	{ "kernel", false, "Kernel",               "purple",    "kernel",  268, false },
 	{ "event",  false, "Events",               "magenta",   NULL,      318, false },
-	{ NULL,     false, "Other languages",      "yellow",    NULL,      90,  false },
+	{ NULL,     false, "Other code",           "yellow",    NULL,      90,  false },
 };
 // clang-format on
 const u32 kind_count = COUNT_OF(kinds);
+
+/* Where no language is known, a mark is told by what it says. */
+static bool is_mark(const struct names *names, const struct name_function *function)
+{
+	const char *name = names->strings.at[function->name].text;
+
+	for (enum frame_mark mark = 0; mark < MARK_COUNT && !function->path; mark++)
+		if (!strcmp(name, frame_mark_text(mark)))
+			return true;
+	return false;
+}
 
 u32 kind_of(const struct names *names, u32 number)
 {
@@ -26,6 +37,8 @@ u32 kind_of(const struct names *names, u32 number)
 	bool is_c = function->flags & FRAME_C;
 	u32 other = COUNT_OF(kinds) - 1;
 
+	if (!*language)
+		return is_mark(names, function) ? 0 : other;
 	for (u32 i = 0; i < other; i++)
 		if (!strcmp(kinds[i].language, language)) {
 			bool has_c = i + 1 < other && kinds[i + 1].is_c;

@@ -282,8 +282,11 @@ static void put_profile(struct writing *w, u32 process, bool weights)
 	const struct profile *p = w->profile;
 	const char *type = facts_weight_type(p);
 
-	put_type(w, OTLP_PROFILE_SAMPLE_TYPE, weights ? type : "samples",
-		 weights ? "nanoseconds" : "count");
+	const char *count_type = p->count_type ? p->count_type : "samples";
+	const char *count_unit = p->count_type ? p->count_unit : "count";
+
+	put_type(w, OTLP_PROFILE_SAMPLE_TYPE, weights ? type : count_type,
+		 weights ? "nanoseconds" : count_unit);
 	put_samples(w, process, weights);
 	proto_fixed(&w->profiles, OTLP_PROFILE_TIME, p->start_unix_ns);
 	proto_uint(&w->profiles, OTLP_PROFILE_DURATION, p->duration_ns);

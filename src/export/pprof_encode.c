@@ -134,14 +134,17 @@ static void put_header(struct encoding *e)
 	const char *type = facts_weight_type(profile);
 	bool has_weights = profile_total_weight(profile) > 0;
 
-	put_value_type(e, PROFILE_SAMPLE_TYPE, "samples", "count");
+	const char *count_type = profile->count_type ? profile->count_type : "samples";
+
+	put_value_type(e, PROFILE_SAMPLE_TYPE, count_type,
+		       profile->count_type ? profile->count_unit : "count");
 	put_value_type(e, PROFILE_SAMPLE_TYPE, type, "nanoseconds");
 	put_value_type(e, PROFILE_PERIOD_TYPE, type, "nanoseconds");
 	proto_uint(&e->body, PROFILE_PERIOD, facts_period_ns(profile));
 	proto_uint(&e->body, PROFILE_TIME_NANOS, profile->start_unix_ns);
 	proto_uint(&e->body, PROFILE_DURATION_NANOS, profile->duration_ns);
 	proto_uint(&e->body, PROFILE_DEFAULT_SAMPLE_TYPE,
-		   literal(e, has_weights ? type : "samples"));
+		   literal(e, has_weights ? type : count_type));
 }
 
 static u32 location_id(const struct encoding *e, u32 location)

@@ -2,7 +2,7 @@
  * svg.c - a flame graph that is a picture: no script, so that it shows where scripts do not run.
  *
  *	root at the top, as on the page; a frame is a function; <title> has its whole name, its
- *	weight and its share; colour is language, shade is file (kinds.h)
+ *	weight and its share; colour is language (kinds.h), shade is file, or library, or name
  *
  * Frames below a tenth of a pixel are left out, with what stands on them, and the line above the
  * graph says how many of all are drawn.  A label is cut at its end, where the path is: the
@@ -39,6 +39,7 @@ struct drawing {
 	struct out *out;
 	struct fold fold;
 	struct preorder order;
+	const char *counted;
 	u64 total;
 	u32 rows; /* the deepest frame that is drawn */
 	u64 frames, drawn;
@@ -99,11 +100,12 @@ static void put_xml(struct out *out, const char *text, size_t length)
 	}
 }
 
-/* Shade: of the path, FNV-1a, as in html/colour.js but for the letters past ASCII. */
+/* Shade: of the path, or else of what is known instead, FNV-1a, as in html/colour.js but for the letters past ASCII. */
 static u32 shade_of(const struct names *names, u32 function)
 {
-	u32 path = names->functions.at[function].path;
-	const struct name_string *text = &names->strings.at[path];
+	const struct name_function *of = &names->functions.at[function];
+	u32 string = of->path ? of->path : of->image ? of->image : of->name;
+	const struct name_string *text = &names->strings.at[string];
 	u32 hash = 0x811c9dc5;
 
 	for (u32 i = 0; i < text->length; i++)
@@ -118,7 +120,8 @@ static void put_value(struct drawing *d, u64 value, u64 samples)
 	outf(d->out, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 	if (!d->fold.by_samples)
 		outf(d->out, ", %.3f s", (double)value / 1e9);
-	outf(d->out, ", %" PRIu64 " samples", samples);
+	outf(d->out, ", %" PRIu64 " ", samples);
+	put_xml(d->out, d->counted, strlen(d->counted));
 }
 
 /* A frame from `left` on, both in hundredths of a pixel; its label is in d->label. */
@@ -265,9 +268,17 @@ static void put_heading(struct drawing *d)
 	text_add_safe(&d->label, profile->title ? profile->title : "",
 		      strlen(profile->title ? profile->title : ""), 0);
 	put_line(d, "title", 22);
-	str_addf(&d->label, "%s, %" PRIu64 " samples in %.1f s; ", fold_unit(profile),
-		 d->fold.node[0].total_samples, (double)profile->duration_ns / 1e9);
-	facts_add_quality(&d->label, profile);
+	if (profile_total_weight(profile))
+		str_addf(&d->label, "%s, ", fold_unit(profile));
+	else if (profile->count_type)
+		str_addf(&d->label, "%s, ", profile->count_type);
+	str_addf(&d->label, "%" PRIu64 " %s", d->fold.node[0].total_samples, d->counted);
+	if (profile->duration_ns)
+		str_addf(&d->label, " in %.1f s", (double)profile->duration_ns / 1e9);
+	if (profile->quality.expected) {
+		str_add_text(&d->label, "; ");
+		facts_add_quality(&d->label, profile);
+	}
 	put_line(d, "soft", 40);
 	str_addf(&d->label, "%" PRIu64 " of %" PRIu64 " frames drawn%s", d->drawn, d->frames,
 		 d->drawn < d->frames ? "; the others are narrower than 0.1 px" : "");
@@ -311,7 +322,7 @@ static void draw(struct drawing *d)
 static void svg_write(const struct profile *profile, const struct export_options *options,
 		      struct out *out)
 {
-	struct drawing d = { .profile = profile, .out = out };
+	struct drawing d = { .profile = profile, .counted = facts_count_word(profile), .out = out };
 
 	d.bad = !profile->names.stacks.count ||
 		!fold_make(&d.fold, profile, FOLD_FUNCTIONS, options->threads);

@@ -238,7 +238,9 @@ const char *fold_unit(const struct profile *profile)
 	bool has_events = !strcmp(profile->mode, "event");
 
 	if (profile_total_weight(profile) == 0)
-		return has_events ? "hits" : "samples";
+		return has_events ? "hits" : profile->count_type ? profile->count_type : "samples";
+	if (profile->weight_type)
+		return profile->weight_type;
 	static const struct {
 		const char *mode, *unit;
 	} units[] = { { "cpu", "CPU time" },

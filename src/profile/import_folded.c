@@ -5,7 +5,7 @@
  * before it are frames, which may hold spaces.  What a frame says besides its name is each writer's own:
  *
  *	name (path:line)  name (path)   sonde, py-spy          name - path:line    rbspy
- *	symbol [native]   symbol [kernel]   [moving]   sonde   path.py:name:line   austin, tachyon
+ *	symbol [native]   [inlined]   [kernel]         sonde   path.py:name:line   austin, tachyon
  *	symbol_[k] _[i] _[j]            stackcollapse-perf.pl  "process NAME (PID)", "thread NAME (TID)"
  *	P42;T0:43;...                   austin                 at the root: sonde -T
  *
@@ -162,6 +162,10 @@ static u32 location_of(struct folded *folded, struct text frame)
 	} else if (ends_with(frame, " [kernel]")) {
 		name.length -= strlen(" [kernel]");
 		language = "kernel";
+	} else if (ends_with(frame, " [inlined]")) {
+		name.length -= strlen(" [inlined]");
+		language = "native";
+		function.flags = FRAME_INLINED;
 	} else if (ends_with(frame, "_[k]")) {
 		name.length -= strlen("_[k]");
 		language = "kernel";
@@ -369,6 +373,7 @@ static bool read_folded(struct in *in, struct profile *profile, const struct loa
 	bool good = true;
 
 	profile->title = "folded stacks";
+	profile->mode = ""; /* the numbers are of anything */
 	import_rows_init(&folded.rows, profile, options, result);
 	while (good && in_fill(in, 1)) {
 		size_t length = next_line(in);

@@ -18,6 +18,7 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "profile/import_proto.h"
 #include "profile/import_rows.h"
 #include "profile/import_unpack.h"
@@ -29,6 +30,7 @@ enum {
 	FRAMES_PER_BYTE = 32,
 	FRAMES_FREE = 1 << 16,
 	HZ_MOST = 1000000,
+	WORDS_MOST = 60,
 };
 
 struct text {
@@ -198,12 +200,53 @@ static bool is_count(const struct pprof *p, u32 type)
 	return is_text(p, p->types[type].unit, "count");
 }
 
+/* A type or a unit, as text that stands in any file. */
+static const char *words_of(struct pprof *p, u64 number)
+{
+	struct names *names = &p->profile->names;
+	struct text text = text_of(p, number);
+
+	str_clear(&p->bytes);
+	text_add_safe(&p->bytes, text.at, text.length < WORDS_MOST ? text.length : WORDS_MOST, 0);
+	names->bad |= p->bytes.bad;
+	return names->strings.at[names_string(names, p->bytes.text, p->bytes.length)].text;
+}
+
+/* Of what the time is: a mode of ours, or what the file calls it. */
+static void set_mode(struct pprof *p, u64 type)
+{
+	static const struct {
+		const char *type, *mode;
+	} modes[] = { { "cpu", "cpu" },       { "wall", "wall" },
+		      { "lock", "gvl" },      { "exception", "exception" },
+		      { "offcpu", "offcpu" }, { "latency", "event" } };
+
+	for (u32 i = 0; i < COUNT_OF(modes); i++) {
+		/* others have locks, exceptions and latencies of their own */
+		if (is_text(p, type, modes[i].type) && (i < 2 || p->is_ours)) {
+			p->profile->mode = modes[i].mode;
+			return;
+		}
+	}
+	p->profile->weight_type = words_of(p, type);
+}
+
+static void set_count(struct pprof *p, u32 at)
+{
+	p->count_at = at;
+	if (is_count(p, at) && is_text(p, p->types[at].type, "samples"))
+		return;
+	p->profile->count_type = words_of(p, p->types[at].type);
+	p->profile->count_unit = words_of(p, p->types[at].unit);
+}
+
 /* Which value is the weight, and which the number of samples. */
 static void choose_types(struct pprof *p, struct load_result *result)
 {
 	u32 chosen = p->type_count - 1;
 	struct text name;
 
+	p->profile->mode = "";
 	p->weight_at = p->count_at = TYPES_MOST;
 	name = text_of(p, p->default_type);
 	for (u32 i = 0; name.length && i < p->type_count; i++)
@@ -211,22 +254,18 @@ static void choose_types(struct pprof *p, struct load_result *result)
 			chosen = i;
 	p->unit_ns = unit_of(p, p->types[chosen].unit);
 	if (!p->unit_ns) {
-		p->count_at = chosen;
-		if (!is_count(p, chosen)) {
-			name = text_of(p, p->types[chosen].unit);
+		set_count(p, chosen);
+		if (!is_count(p, chosen))
 			snprintf(result->missing, sizeof result->missing,
-				 "it measures %.*s, which are shown as if they were samples",
-				 name.length < 40 ? (int)name.length : 40, name.at);
-		}
+				 "it measures %s, which are shown as if they were samples",
+				 p->profile->count_unit);
 		return;
 	}
 	p->weight_at = chosen;
-	for (u32 i = p->type_count; i-- > 0;)
+	for (u32 i = 0; i < p->type_count && p->count_at == TYPES_MOST; i++)
 		if (is_count(p, i))
-			p->count_at = i;
-	p->profile->mode = is_text(p, p->types[chosen].type, "cpu")  ? "cpu" :
-			   is_text(p, p->types[chosen].type, "lock") ? "gvl" :
-								       "wall";
+			set_count(p, i);
+	set_mode(p, p->types[chosen].type);
 }
 
 static void set_rate(struct pprof *p)

@@ -82,7 +82,10 @@ struct profile {
 	struct table process_table, thread_table, entry_table, source_table;
 	struct timeline timeline; /* of the entries; empty unless cells_most is set */
 	struct quality quality;
-	const char *mode; /* "cpu", "wall", "gvl", "exception", "offcpu", "event" */
+	const char *mode; /* "cpu", "wall", "gvl", "exception", "offcpu", "event"; "": not known */
+	/* In the words of another profiler's file, as safe text; NULL: `mode`, and samples. */
+	const char *weight_type;             /* of nanoseconds: "delay" */
+	const char *count_type, *count_unit; /* "alloc_space", "bytes" */
 	u32 hz;
 	u64 start_unix_ns; /* wall clock at the start */
 	u64 duration_ns;

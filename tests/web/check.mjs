@@ -10,6 +10,7 @@ import './check_graph.mjs';
 import './check_views.mjs';
 import './check_time.mjs';
 import './check_form.mjs';
+import './check_import.mjs';
 import './check_changes.mjs';
 
 const [makePage, npm, chromium, wanted = ''] = process.argv.slice(2);

@@ -2,6 +2,7 @@
  * make_page.c - folded stacks on standard input become an exported file:
  *
  *	make-page FILE.html [TITLE] < FOLDED
+ *	make-page FILE.html --import < FILE      what another profiler wrote, as sonde export reads it
  *
  * For the checks of the page, and to look at it: the lines are those of export/folded.c (see
  * tests/unit/export/built.h).  The name of the file says the format.  TITLE is put wherever a
@@ -15,6 +16,7 @@
 #include "export/built.h"
 #include "export/exporter.h"
 #include "export/html.h"
+#include "profile/load.h"
 
 struct making {
 	struct profile profile;
@@ -98,6 +100,24 @@ static void write_page(const struct exporter *exporter, const struct profile *be
 	diff_free(&diff);
 }
 
+static int import_page(const char *path)
+{
+	struct load_options options = { 0 };
+	struct load_result result;
+	struct profile profile;
+	struct out out;
+	struct err err;
+
+	if (!profile_load("-", &options, &profile, &result, &err) ||
+	    !out_open_file(&out, path, &err)) {
+		fprintf(stderr, "make-page: %s\n", err.text);
+		return 1;
+	}
+	write_page(exporter_for_path(path), NULL, &profile, NULL, &out);
+	profile_free(&profile);
+	return !out_close(&out, &err);
+}
+
 int main(int argc, char **argv)
 {
 	struct making makings[2] = { 0 };
@@ -113,6 +133,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: make-page FILE.html [TITLE] < FOLDED\n");
 		return 2;
 	}
+	if (text && !strcmp(text, "--import"))
+		return import_page(argv[1]);
 	while (getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		if (!strcmp(line, "# after"))

@@ -29,6 +29,23 @@ export function pageOf(folded, title, extension = 'html') {
 	return file;
 }
 
+// Of what another profiler wrote: folded lines, or a profile.proto.
+export const importedOf = (bytes) => pageOf(bytes, '--import');
+
+// A profile.proto of two sample types, [type, unit] each: main.run calls [libc.so.6] (70 and 5.5 million) and is
+// itself seen (7 and 0.7 million).
+export function pprofOf(first, second) {
+	const number = (n) => n < 128 ? [n] : [n & 127 | 128, ...number(Math.floor(n / 128))];
+	const bytes = (field, content) => [field << 3 | 2, ...number(content.length), ...content];
+	const uint = (field, n) => [field << 3, ...number(n)];
+	const texts = ['', ...first, ...second, 'main.run', '[libc.so.6]'].map((text) => bytes(6, [...Buffer.from(text)]));
+	const code = [1, 2].flatMap((id) => [...bytes(5, [...uint(1, id), ...uint(2, 4 + id)]),
+		...bytes(4, [...uint(1, id), ...bytes(4, uint(1, id))])]);
+	const sample = (places, values) => bytes(2, [...bytes(1, places), ...bytes(2, values.flatMap(number))]);
+	return Buffer.from([...bytes(1, [...uint(1, 1), ...uint(2, 2)]), ...bytes(1, [...uint(1, 3), ...uint(2, 4)]),
+		...texts.flat(), ...code, ...sample([2, 1], [70, 5500000]), ...sample([1], [7, 700000])]);
+}
+
 // The lines that `sonde export -f folded` makes of it.
 export function foldedOf(folded) {
 	return fs.readFileSync(pageOf(folded, undefined, 'folded'), 'utf8');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * colour.js - a frame's hue is its language; what its package is tints it.
+ * colour.js - a frame's hue is its language; what its package is tints it.  Where nobody says the
+ * language, as in files of other profilers, the package alone is the hue.
  *
  * Both are the same in every page: nothing here depends on the profile but the names themselves.
  * A way to colour is a row of COLOURINGS. */
@@ -12,8 +13,10 @@ const LANGUAGES = {
 	native: { label: 'Native', hue: 212 },
 	kernel: { label: 'Kernel', hue: 268 },
 	event:  { label: 'Events', hue: 318 },
-	'':     { label: 'Marks', grey: true },
+	go:     { label: 'Go', hue: 90 },
 };
+const MARK = { label: 'Marks', grey: true };
+const UNKNOWN = { label: 'Other code', hue: 48, isMixed: true };
 
 /* What a frame says that is no code; sample/frame.h. */
 const MARKS = {
@@ -32,11 +35,16 @@ const MARKS = {
 /* One object for each kind, so that they can be compared. `id` stands in links. */
 const kinds = new Map();
 
-function kindOf(language, flags) {
-	const id = (language || 'marks') + (flags & FRAME_C ? '-c' : '');
+/* A mark has no language and no path, and says something that only marks say. */
+function isMark(language, path, name) {
+	return !language && !path && Object.hasOwn(MARKS, name);
+}
+
+function kindOf(language, flags, mark = false) {
+	const id = mark ? 'marks' : (language || 'other') + (flags & FRAME_C ? '-c' : '');
 	if (!kinds.has(id)) {
-		const known = Object.hasOwn(LANGUAGES, language) ? LANGUAGES[language] :
-			{ label: language, hue: 90 };
+		const known = mark ? MARK : !language ? UNKNOWN :
+			Object.hasOwn(LANGUAGES, language) ? LANGUAGES[language] : { label: language, hue: 90 };
 		const kind = !(flags & FRAME_C) ? known :
 			known.c || { label: `${known.label}'s C functions`, hue: 60 };
 		kinds.set(id, { ...kind, id, isC: Boolean(flags & FRAME_C) });
@@ -53,11 +61,28 @@ const PACKAGES = [
 	[/^<frozen |\/lib(?:64)?\/python\d/, () => 'Python itself'],
 ];
 
+/* What stands in front of a name without a file: C++ and Rust say std::, Java java/util/ or java.util.,
+ * Go a path and a dot; [libc.so.6] and libc`read name a library.  "": nothing does. */
+function packageOfName(name) {
+	const library = /^\[([^\]/]*\/)*([^\]/]*\.so\b[^\]]*)\]$/.exec(name)?.[2] ?? /^([\w.+-]+)[`!]./.exec(name)?.[1];
+	if (library) return libraryOf(library);
+	const word = /^[^\s<({\[]*/.exec(name.replace(/^</, ''))[0], scope = word.indexOf('::');
+	if (scope > 0) return word.slice(0, scope);
+	const parts = word.split('/'), dots = parts.pop().split('.');
+	if (parts.length) return parts.slice(0, parts[0].includes('.') ? 3 : 2).filter(Boolean).join('/');
+	return dots.length > 1 && dots.every(Boolean) ? dots.slice(0, dots.length > 2 ? 2 : 1).join('.') : '';
+}
+
+function libraryOf(path) {
+	return baseName(path).replace(/[.-][\d.]*\.?so\b.*|\.so\b.*/, '');
+}
+
 /* `path`: of the source; of the image when it is native. */
-function packageOf(path, kind) {
+function packageOf(path, kind, name) {
 	if (kind.id === 'kernel' || kind.grey) return '';
+	if (!path && kind.isMixed) return packageOfName(name);
 	if (!path) return kind.id === 'ruby-c' ? 'Ruby itself' : kind.id === 'python-c' ? 'Python itself' : '';
-	if (kind.id === 'native') return baseName(path).replace(/[.-][\d.]*\.?so\b.*|\.so\b.*/, '');
+	if (kind.id === 'native') return libraryOf(path);
 	for (const [pattern, name] of PACKAGES) {
 		const match = pattern.exec(path);
 		if (match) return name(match);
@@ -76,7 +101,9 @@ function hashOf(text) {
 /* ---- what it looks like ---- */
 
 /* Two shades of hue and five of lightness: neighbours are told apart, a language stays itself. */
-function byLanguage({ kind, hash }, dark) {
+function byLanguage(tone, dark) {
+	const { kind, name, hash } = tone;
+	if (kind.isMixed && name) return byPackage(tone, dark);
 	if (kind.grey) return dark ? 'hsl(40 4% 36%)' : 'hsl(40 8% 84%)';
 	const hue = kind.hue + ((hash >>> 8) % 3 - 1) * 7, shade = hash % 5;
 	return dark ? `hsl(${hue} ${34 + 2 * shade}% ${29 + 2.6 * shade}%)` :

@@ -58,8 +58,22 @@ const MODES = {
 	exception: { time: 'time with an exception', title: 'Time with an exception' },
 };
 
-function modeOf(facts) {
-	return Object.hasOwn(MODES, facts.mode) ? MODES[facts.mode] : { time: 'time', title: facts.mode };
+/* In the words of the file, when it is another profiler's. */
+function modeOf({ mode, weight_type: weight, count_type: count, count_unit: unit }) {
+	if (weight) return { time: weight, title: `${weight} (nanoseconds)` };
+	if (count) return { time: 'time', title: `${count} (${unit})` };
+	return Object.hasOwn(MODES, mode) ? MODES[mode] : { time: 'time', title: mode || 'Samples' };
+}
+
+function bytesText(n) {
+	const [scale, unit] = n >= 1e9 ? [1e9, 'GB'] : n >= 1e6 ? [1e6, 'MB'] : n >= 1e3 ? [1e3, 'kB'] : [1, ''];
+	return unit ? `${(n / scale).toPrecision(n / scale >= 100 ? 4 : 3)} ${unit}` : plural(n, 'byte');
+}
+
+/* So many of what is counted: samples, unless the file says what. */
+function amountOfCount(n, { count_type: type, count_unit: unit } = facts) {
+	if (!type) return plural(n, 'sample');
+	return unit === 'bytes' ? bytesText(n) : `${countText(n)} ${unit === 'count' ? type : unit}`;
 }
 
 /* Rows of [key, value, words]; the exporter ends its lists with an empty one. */
@@ -96,12 +110,19 @@ function lossFigure(facts) {
 /* What a reader should know only when it happened. */
 const IF_ANY = ['truncated', 'starting', 'unnamed', 'pause_failed'];
 
+function extentText({ threads, processes, expected }) {
+	const of = [];
+	if (threads || expected) of.push(`of ${plural(threads, 'thread')}`);
+	if (processes || expected) of.push(`in ${plural(processes, 'process', 'processes')}`);
+	return of.join(' ') || 'in this file';
+}
+
 function qualityFigures(facts) {
 	const counts = rowsByKey(facts.counts), list = [];
 	const of = (key) => counts[key] ? counts[key].value : 0;
-	list.push(figure(plural(of('samples'), 'sample'),
-		`of ${plural(of('threads'), 'thread')} in ${plural(of('processes'), 'process', 'processes')}`));
-	if (facts.expected && facts.hz)
+	list.push(figure(amountOfCount(facts.samples, facts), extentText(facts)));
+	if (!facts.expected) return list; /* nobody wrote down how good it is */
+	if (facts.hz)
 		list.push(figure(`${(facts.hz * facts.taken / facts.expected).toFixed(1)} Hz`,
 			`achieved of ${facts.hz} Hz asked for`, facts.taken < 0.95 * facts.expected));
 	list.push(lossFigure(facts));
@@ -137,6 +158,7 @@ function showFacts(facts) {
 function recordDetails(facts, add) {
 	if (facts.command) add('command', facts.command);
 	add('written by', `sonde ${facts.version}${facts.engine ? `, engine ${facts.engine}` : ''}`);
+	if (!facts.expected) return;
 	add('looks whose time had come (one look at one process each)', countText(facts.expected));
 	add('of these, taken', countText(facts.taken));
 	for (const [key, value, words] of facts.losses)

@@ -13,20 +13,21 @@ function makeLabels() {
 	const { functions, locations, texts } = profile, byFunction = [], byLine = [];
 	const tones = new Map(); /* by file and kind: functions outnumber files */
 	profile.tones = new Tones();
-	const toneOf = (kind, file) => {
-		const known = `${kind.id}\n${file}`;
-		if (!tones.has(known)) tones.set(known, profile.tones.of(kind, packageOf(file, kind)));
+	const toneOf = (kind, file, name) => {
+		const known = `${kind.id}\n${file || (kind.isMixed ? name : '')}`;
+		if (!tones.has(known)) tones.set(known, profile.tones.of(kind, packageOf(file, kind, name)));
 		return tones.get(known);
 	};
 	for (let f = 0; f < functions.count; f++) {
 		const path = texts[functions.path[f]], image = texts[functions.image[f]], line = functions.line[f];
-		const kind = kindOf(texts[functions.language[f]], functions.flags[f]);
+		const language = texts[functions.language[f]], name = texts[functions.name[f]];
+		const kind = kindOf(language, functions.flags[f], isMark(language, path, name));
 		const isInlined = kind.id === 'native' && Boolean(functions.flags[f] & FRAME_INLINED);
 		byFunction.push({
-			name: (texts[functions.name[f]] || '(unnamed)') + (isInlined ? ' [inlined]' : ''),
+			name: (name || '(unnamed)') + (isInlined ? ' [inlined]' : ''),
 			where: path && line ? `${path}:${line}` : path || image,
 			place: baseName(path || image), path, line, image, isInlined,
-			tone: toneOf(kind, kind.id === 'native' ? image : path),
+			tone: toneOf(kind, kind.id === 'native' ? image : path, name),
 			function: f,
 		});
 	}
@@ -45,7 +46,7 @@ function makeLabels() {
 }
 
 function rootLabel() {
-	return { name: 'all', place: '', where: '', path: '', tone: profile.tones.of(kindOf('', 0), '') };
+	return { name: 'all', place: '', where: '', path: '', tone: profile.tones.of(kindOf('', 0, true), '') };
 }
 
 /* In words; a mark says what it means. */

@@ -41,7 +41,7 @@ async function copyFolded() {
 		foldedText(profile, { threads: threadsNow(), hidden: shown.nodes.hidden,
 			values: entryValues(profile, measureNow(), spanNow()), isIn: isUnder(tree, top) });
 	const unit = profile.changes ? 'two columns, the first in the scale of the second' :
-		measureNow() === 'weight' ? 'nanoseconds' : 'samples';
+		measureNow() === 'weight' ? 'nanoseconds' : facts.count_type ? modeOf(facts).title : 'samples';
 	let isCopied = true;
 	try {
 		await navigator.clipboard.writeText(text);
@@ -171,14 +171,16 @@ function fillChoices() {
 	const all = [...Array(threads.threads).keys()], values = entries[measureNow()];
 	const weights = all.map((t) => sumValues(values, [t]));
 	const whole = weights.reduce((a, b) => a + b, 0);
+	select.parentElement.hidden = !hasThreads();
 	addOption(select, 'all', `all ${countText(threads.threads)}`);
 	if (threads.processes > 1)
 		for (let p = 0; p < threads.processes; p++)
 			addOption(select, `p${p}`, `process ${processText(p)}`);
 	for (const t of all.sort((a, b) => weights[b] - weights[a] || a - b))
 		addOption(select, `t${t}`, `${threadText(t)}: ${percentText(weights[t], whole)}`);
-	addOption(byId('measure'), 'weight', modeOf(facts).title).disabled = !profile.hasWeights;
-	addOption(byId('measure'), 'samples', 'Samples');
+	if (profile.hasWeights || facts.mode)
+		addOption(byId('measure'), 'weight', modeOf(facts).title).disabled = !profile.hasWeights;
+	addOption(byId('measure'), 'samples', facts.count_type || 'Samples');
 }
 
 function listenControls() {

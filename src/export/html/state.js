@@ -110,7 +110,7 @@ function functionNow() {
 
 function amountText(value) {
 	if (profile.changes) return '';
-	return measureNow() === 'weight' ? timeText(value) : plural(Math.round(value), 'sample');
+	return measureNow() === 'weight' ? timeText(value) : amountOfCount(Math.round(value));
 }
 
 function threadText(t) {
@@ -126,6 +126,12 @@ function processText(p) {
 function spanText([from, to]) {
 	const { slots, slotNs } = profile.moments, text = (slot) => momentText(slot * slotNs, slots * slotNs);
 	return `${text(from)} to ${text(to)}`;
+}
+
+/* Files of other profilers may have no threads: one without number and name has all. */
+function hasThreads() {
+	const { tid, name, threads } = profile.threads;
+	return threads !== 1 || Boolean(tid[0] || profile.texts[name[0]]);
 }
 
 function chosenText() {

@@ -92,15 +92,15 @@ function drawnText(flames) {
 }
 
 function statusText() {
-	const isTime = measureNow() !== 'samples', samples = plural(Math.round(shown.samples), 'sample');
+	const isTime = measureNow() !== 'samples', samples = amountOfCount(Math.round(shown.samples));
 	const measure = isTime ? `${timeText(shown.whole)} of ${modeOf(facts).time} (${samples})` : samples;
-	const parts = [profile.changes ? changesStatus() : `100 % is ${measure} of ${chosenText()}.`];
+	const parts = [profile.changes ? changesStatus() : `100 % is ${measure}${hasThreads() ? ` of ${chosenText()}` : ''}.`];
 	const hidden = hiddenKinds();
 	const left = [...kinds.values()].filter(({ id }) => hidden.has(id)).map(({ label }) => shorten(label, 60));
 	if (shown.nodes.hidden) parts.push(`${left.join(' and ')} left out: its time is its callers' own.`);
 	if (finding)
 		parts.push(`Found ${plural(functionsFound(), 'function')}, ` +
-			`${percentText(finding.total, shown.whole)} of ${isTime ? modeOf(facts).time : 'samples'}.`);
+			`${percentText(finding.total, shown.whole)} of ${isTime ? modeOf(facts).time : facts.count_type || 'samples'}.`);
 	if (state.view === 'flame') parts.push(drawnText([flame]));
 	if (state.view === 'sandwich' && functionNow() >= 0) parts.push(drawnText([callers, callees]));
 	return parts.join(' ');
@@ -156,9 +156,10 @@ function showLegend() {
 	const kindsShown = [...byKind].filter(([kind, self]) => self || !kind.grey).sort((a, b) => b[1] - a[1]);
 	const packages = [...byName].sort((a, b) => b[1].self - a[1].self).slice(0, LEGEND_PACKAGES);
 	const title = (text) => make('span', 'title', text);
-	const isChange = state.colour === 'change';
+	const isChange = state.colour === 'change', isCount = facts.count_type && measureNow() === 'samples';
 	byId('kinds').replaceChildren(...isChange ? [title('Share of each recording'), ...changeLegend()] :
-		[title('Self time by language'), ...kindsShown.map(([kind, self]) => kindButton(kind, self, hidden))]);
+		[title(isCount ? 'Self by language' : 'Self time by language'),
+			...kindsShown.map(([kind, self]) => kindButton(kind, self, hidden))]);
 	byId('packages').replaceChildren(title('by package'),
 		...packages.map(([name, of]) => packageButton(name, of)));
 	byId('packages').hidden = isChange || !packages.length;
@@ -186,7 +187,7 @@ function showStrip() {
 	byId('whole-time').hidden = !span;
 	const more = threads.threads - strip.order.length;
 	byId('strip-note').textContent = span ? `Only ${spanText(span)} is shown.` :
-		`${measure === 'weight' ? modeOf(facts).title : 'Samples'} by thread. Drag to see only a span of time; ` +
+		`${measure === 'weight' ? modeOf(facts).title : facts.count_type || 'Samples'} by thread. Drag to see only a span of time; ` +
 		`click a name to see only that thread.${
 			more > 0 && strip.order.length === MOST_ROWS_OF_TIME ?
 				` The ${MOST_ROWS_OF_TIME} busiest of ${plural(threads.threads, 'thread')}.` : ''}`;

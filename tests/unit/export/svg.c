@@ -65,6 +65,34 @@ static void threads_stand_at_the_root(void **state)
 	profile_free(&p);
 }
 
+static void what_is_not_known_is_not_said(void **state)
+{
+	struct profile p;
+	u32 stack = 0;
+	(void)state;
+
+	assert_true(profile_init(&p));
+	u32 thread = profile_thread(&p, profile_process(&p, 0, 0, ""), 0, 0, "");
+	struct name_function function = { .name = names_text(&p.names, "std::sort") };
+	struct name_location location = { .function = names_function(&p.names, &function) };
+	stack = names_stack(&p.names, stack, names_location(&p.names, &location));
+	stack = names_stack(&p.names, stack, names_mark(&p.names, MARK_MOVING));
+	profile_add_counted(&p, thread, stack, 5, 0);
+	p.mode = "";
+	AUTO_FREE char *samples = written("svg", &p, (struct export_options){ 0 }, NULL);
+	assert_has(samples, ">5 samples<");
+	assert_has_not(samples, "attempts");
+	assert_has_not(samples, " s; ");
+	assert_has(samples, ">Other code<"); /* no language is no mark */
+	assert_has(samples, ">Marks<");
+	p.count_type = "alloc_space";
+	p.count_unit = "bytes";
+	AUTO_FREE char *bytes = written("svg", &p, (struct export_options){ 0 }, NULL);
+	assert_has(bytes, ">alloc_space, 5 bytes<");
+	assert_has(bytes, "100.0 %, 5 bytes</title>");
+	profile_free(&p);
+}
+
 static void nothing_is_a_picture_too(void **state)
 {
 	struct profile p;
@@ -93,6 +121,7 @@ int main(void)
 		cmocka_unit_test(labels_are_cut_at_their_end),
 		cmocka_unit_test(what_is_too_narrow_is_counted),
 		cmocka_unit_test(threads_stand_at_the_root),
+		cmocka_unit_test(what_is_not_known_is_not_said),
 		cmocka_unit_test(nothing_is_a_picture_too),
 		cmocka_unit_test(no_memory_is_said),
 	};

@@ -109,7 +109,9 @@ static void our_folded_reads_back_the_same(void **state)
 	struct profile p;
 
 	make(&p);
-	built_line(&p, "process ruby (7);thread main (7);memcpy [native];do_syscall_64 [kernel] 4");
+	built_line(
+		&p,
+		"process ruby (7);thread main (7);memcpy [native];copy [inlined];do_syscall_64 [kernel] 4");
 	struct out out = exported(&p, "folded", false);
 	struct loaded read = load(out.buffer, out.used, NULL);
 	assert_true(read.good);
@@ -282,6 +284,86 @@ static u8 *gzipped(const void *bytes, size_t size, size_t *packed)
 	return out;
 }
 
+static struct loaded load_types(const char *const types[4])
+{
+	static const char *const code[] = { "a", "b" };
+	struct str file = { 0 };
+
+	PUT(&file, 6, "");
+	for (u32 i = 0; i < 4; i++)
+		put(&file, 6, types[i], strlen(types[i]));
+	for (u32 i = 0; i < COUNT_OF(code); i++)
+		put(&file, 6, code[i], strlen(code[i]));
+	PUT(&file, 1, "\x08\x01\x10\x02");
+	PUT(&file, 1, "\x08\x03\x10\x04");
+	PUT(&file, 4, "\x08\x01\x22\x02\x08\x01");
+	PUT(&file, 5, "\x08\x01\x10\x05");
+	PUT(&file, 2, "\x0a\x01\x01\x12\x02\x03\x1e");
+	struct loaded read = load(file.text, file.length, NULL);
+	assert_string_equal(read.err.text, "");
+	str_free(&file);
+	return read;
+}
+
+/* What was measured keeps its name; to and fro. */
+static void types_are_the_files_own(void **state)
+{
+	(void)state;
+	struct loaded heap = load_types(
+		(const char *[]){ "alloc_objects", "count", "alloc_space", "bytes" });
+	assert_string_equal(heap.profile.mode, "");
+	assert_string_equal(heap.profile.count_type, "alloc_space");
+	assert_string_equal(heap.profile.count_unit, "bytes");
+	assert_null(heap.profile.weight_type);
+	assert_int_equal(profile_total_count(&heap.profile), 30);
+	struct out out = exported(&heap.profile, "pprof", false);
+	struct loaded again = load(out.buffer, out.used, NULL);
+	assert_string_equal(again.profile.count_type, "alloc_space");
+	assert_string_equal(again.profile.count_unit, "bytes");
+	out_close(&out, NULL);
+	profile_free(&again.profile);
+	profile_free(&heap.profile);
+
+	struct loaded mutex = load_types(
+		(const char *[]){ "contentions", "count", "delay", "microseconds" });
+	assert_string_equal(mutex.profile.mode, "");
+	assert_string_equal(mutex.profile.weight_type, "delay");
+	assert_string_equal(mutex.profile.count_type, "contentions");
+	assert_int_equal(profile_total_count(&mutex.profile), 3);
+	assert_int_equal(profile_total_weight(&mutex.profile), 30 * NS_PER_US);
+	profile_free(&mutex.profile);
+
+	struct loaded count = load_types((const char *[]){ "x", "y", "samples", "count" });
+	assert_string_equal(count.profile.mode, "");
+	assert_null(count.profile.count_type);
+	profile_free(&count.profile);
+
+	struct loaded odd = load_types((const char *[]){ "x", "y", "z\n", "\xff" });
+	assert_string_equal(odd.profile.count_type, "z\\n");
+	assert_string_equal(odd.profile.count_unit, "\\xff");
+	profile_free(&odd.profile);
+}
+
+/* A mode that only sonde has. */
+static void our_modes_read_back(void **state)
+{
+	static const char *const modes[] = { "cpu", "wall", "gvl", "exception", "offcpu", "event" };
+	(void)state;
+
+	for (u32 i = 0; i < COUNT_OF(modes); i++) {
+		struct profile p;
+		make(&p);
+		p.mode = modes[i];
+		struct out out = exported(&p, "pprof", false);
+		struct loaded read = load(out.buffer, out.used, NULL);
+		assert_string_equal(read.profile.mode, modes[i]);
+		assert_null(read.profile.weight_type);
+		out_close(&out, NULL);
+		profile_free(&p);
+		profile_free(&read.profile);
+	}
+}
+
 static void a_gzip_bomb_is_refused(void **state)
 {
 	(void)state;
@@ -383,6 +465,8 @@ int main(void)
 		cmocka_unit_test(a_frame_is_what_its_writer_meant),
 		cmocka_unit_test(what_is_no_stack_is_counted_and_said),
 		cmocka_unit_test(a_pprof_file_by_hand),
+		cmocka_unit_test(types_are_the_files_own),
+		cmocka_unit_test(our_modes_read_back),
 		cmocka_unit_test(a_gzip_bomb_is_refused),
 		cmocka_unit_test(frames_that_multiply_are_refused),
 		cmocka_unit_test(every_thread_keeps_its_name),
