@@ -7,7 +7,7 @@
  *	scan      of all words in the image's writable pages: to 3.6 one that closes; where even the section
  *	          headers were taken away, the cookie of the table that 3.13 and later have
  *
- * The judge is the closure: interpreters -> interpreter -> its first thread -> back to the interpreter.  It
+ * The judge is the closure: interpreters -> one that has a thread -> its first -> back to the interpreter.  It
  * refuses what is mapped but not alive: a second mapping of the same file, made for something else, has a
  * section with the same bytes (CPython gh-144563).  No file name is asked. */
 #include "runtimes/python/discover.h"
@@ -41,7 +41,8 @@ enum {
 
 enum closure { CLOSURE_NONE, CLOSURE_EMPTY, CLOSURE_HOLDS };
 
-/* EMPTY: nothing hangs there; it may be about to start. */
+/* EMPTY: nothing hangs there; it may be about to start. From 3.13 on an interpreter that runs nothing has no thread,
+ * and the newest comes first. */
 static enum closure close_interpreters(const struct mem *mem, const struct python_state *state,
 				       u64 head)
 {
@@ -49,15 +50,18 @@ static enum closure close_interpreters(const struct mem *mem, const struct pytho
 
 	if (!mem_peek(mem, head, &interp, 8))
 		return CLOSURE_NONE;
-	if (!interp)
-		return CLOSURE_EMPTY;
-	if (!python_address_ok(interp) ||
-	    !mem_peek(mem, interp + state->at.interp_threads, &thread, 8))
-		return CLOSURE_NONE;
-	if (!thread)
-		return CLOSURE_EMPTY;
-	return python_interp_of(mem, state, thread, &back) && back == interp ? CLOSURE_HOLDS :
-									       CLOSURE_NONE;
+	for (u32 i = 0; i < PYTHON_EMPTY_MAX && interp; i++) {
+		if (!python_address_ok(interp) ||
+		    !mem_peek(mem, interp + state->at.interp_threads, &thread, 8))
+			return CLOSURE_NONE;
+		if (thread)
+			return python_interp_of(mem, state, thread, &back) && back == interp ?
+				       CLOSURE_HOLDS :
+				       CLOSURE_NONE;
+		if (!mem_peek(mem, interp + state->at.interp_next, &interp, 8))
+			return CLOSURE_NONE;
+	}
+	return CLOSURE_EMPTY;
 }
 
 static bool accept(const struct loaded *place, struct python_state *state, u64 head, u8 source,

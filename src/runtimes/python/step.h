@@ -21,8 +21,8 @@
 #endif
 
 enum {
-	/* Interpreters without a thread, while they start or end. */
-	PYTHON_EMPTY_MAX = 16,
+	/* Interpreters without a thread, while they start or end, and from 3.13 on while they run nothing. */
+	PYTHON_EMPTY_MAX = 256,
 	/* What is read of a frame: from the first to the last member that is asked for. */
 	PYTHON_FRAME_BYTES = 80,
 	PYTHON_OBJECT_BEGIN =
@@ -111,18 +111,17 @@ PYTHON_WALKER bool python_first_of(const struct mem *mem, const struct python_st
 PYTHON_WALKER bool python_thread_behind(const struct mem *mem, const struct python_state *state,
 					u64 place, u64 *thread)
 {
-	u64 interp, before = walk_place_address(place);
+	u64 interp, before = walk_place_address(place), from = state->interpreters;
 
-	if (!place)
-		return mem_peek(mem, state->interpreters, &interp, 8) &&
-		       python_first_of(mem, state, interp, thread);
-	if (!python_interp_of(mem, state, before, &interp) ||
-	    !mem_peek(mem, before + state->at.thread_next, thread, 8))
-		return false;
-	if (*thread)
-		return true;
-	return mem_peek(mem, interp + state->at.interp_next, &interp, 8) &&
-	       python_first_of(mem, state, interp, thread);
+	if (place) {
+		if (!python_interp_of(mem, state, before, &interp) ||
+		    !mem_peek(mem, before + state->at.thread_next, thread, 8))
+			return false;
+		if (*thread)
+			return true;
+		from = interp + state->at.interp_next;
+	}
+	return mem_peek(mem, from, &interp, 8) && python_first_of(mem, state, interp, thread);
 }
 
 PYTHON_WALKER enum vm_thread_state

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""interpreters.py idle COUNT | names [threading] - a program that has more than one interpreter.
+
+    idle   the main thread works, and COUNT interpreters were made and run nothing
+    names  threads of names work, one of them in another interpreter, which has imported threading or not
+
+Says "none" where there is no module for it.
+"""
+import sys
+import threading
+import time
+
+import truth
+
+try:
+    import _interpreters as interpreters
+    run_in = interpreters.exec
+except ImportError:
+    try:
+        import _xxsubinterpreters as interpreters
+        run_in = interpreters.run_string
+    except ImportError:
+        interpreters = None
+
+IN_ANOTHER = """
+%s
+def works_inside():
+    while True:
+        i = 20000
+        while i: i -= 1
+works_inside()
+"""
+tids = {}
+
+
+def spin():
+    i = 20000
+    while i: i -= 1
+
+
+def works():
+    tids[truth.native_id()] = threading.current_thread().name
+    while not truth.stop[0]:
+        spin()
+        time.sleep(0.005)
+
+
+def works_in_another(interpreter, first):
+    tids[truth.native_id()] = threading.current_thread().name
+    run_in(interpreter, IN_ANOTHER % first)
+
+
+def idle(count):
+    kept = [interpreters.create() for _ in range(count)]
+    truth.ready({"idle": len(kept)})
+    while not truth.stop[0]:
+        spin()
+
+
+def names(first):
+    inside = interpreters.create()
+    threads = [threading.Thread(target=works, name="my-worker"),
+               threading.Thread(target=works_in_another, name="my-runner", args=(inside, first))]
+    for thread in threads:
+        thread.daemon = True
+        thread.start()
+    while len(tids) < len(threads):
+        time.sleep(0.001)
+    time.sleep(0.3)  # its imports
+    truth.ready({"names": sorted(tids.items())})
+    while not truth.stop[0]:
+        spin()
+        time.sleep(0.005)
+    sys.stdout.flush()
+
+
+def main():
+    if not interpreters:
+        truth.ready({"none": True})
+    elif sys.argv[1] == "idle":
+        idle(int(sys.argv[2]))
+    else:
+        names("import threading" if sys.argv[2:] else "")
+
+
+if __name__ == "__main__":
+    main()
