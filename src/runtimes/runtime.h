@@ -132,7 +132,7 @@ struct runtime {
 	bool (*find_names)(const struct mem *mem, void *state);
 	/* Optional. Does who sleeps on the futex at this address wait for the VM's lock? For VMs that do not say of
 	 * a thread that it waits. */
-	bool (*is_lock)(const void *state, u64 address);
+	bool (*is_lock)(const struct mem *mem, const void *state, u64 address);
 	/* Optional. Adds a line "name = value" for each local variable of a frame of a thread that stands still; false
 	 * when it is not this frame any more. */
 	bool (*locals)(const struct mem *mem, const void *state, const struct frame *frame,

@@ -139,7 +139,7 @@ static bool waits_for_lock(const struct target *target, const struct reader_thre
 
 	return attached && attached->runtime->is_lock &&
 	       target_thread_futex(target, thread->tid, &futex) &&
-	       attached->runtime->is_lock(attached->state, futex);
+	       attached->runtime->is_lock(&target->mem.mem, attached->state, futex);
 }
 
 /* The kernel is asked before Ruby: a thread that did not run then and holds the VM's lock now has waited

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_interpreters.py - Pythons with more than one interpreter in a process."""
 import folded
-from rows import Skip, at_least, exactly, row
+from rows import Figure, Skip, at_least, exactly, row
 from target import start
+
+OWN_LOCK = (3, 12)
 
 
 def started(run, *args):
@@ -28,3 +30,19 @@ def idle(run):
             for engine in ("reader", "kernel"):
                 recording = run.sonde.record(target.pid, seconds=run.seconds(5, 1), more=("-e", engine))
                 yield at_least(f"{count} idle, {engine}: samples with the function that works", share_with(recording, "spin"), 95, " %")
+
+
+@row("py-interpreters-names", "a thread is called the same, whatever interpreter it runs", language="python")
+def names(run):
+    if run.interpreter.version < OWN_LOCK:
+        raise Skip("interpreters share one lock, and the other threads wait for it")
+    for more in ((), ("threading",)):
+        with started(run, "names", *more) as target:
+            wanted = dict(map(tuple, target.facts["names"]))
+            said = {}
+            for engine in ("reader", "kernel"):
+                recording = run.sonde.record(target.pid, rate=499, seconds=1, threads=True, more=("-e", engine))
+                said[engine] = {stack.tid: stack.thread for stack in recording.stacks}
+        for how, ours in said.items():
+            wrong = [(ours.get(tid), name) for tid, name in wanted.items() if ours.get(tid) != name]
+            yield Figure(f"{'both' if more else 'one'} with threading, {how}: under another name {wrong or ''}", len(wrong), "= 0", not wrong)

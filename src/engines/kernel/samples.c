@@ -188,15 +188,17 @@ void run_on_last(struct run *run, const struct watched *process, struct watched_
 }
 
 /* Does it wait for the VM's lock? */
-static bool waits_for(const struct watched_vm *vm, const struct kernel_head *head, u32 number)
+static bool waits_for(const struct watched *process, const struct kernel_head *head, u32 number)
 {
+	const struct watched_vm *vm = &process->vms[number];
 	const struct attached *attached = vm->number ? vm->machine.attached : NULL;
 
 	if (!attached || !head->vms[number].thread)
 		return false;
 	return (head->wants_lock >> number & 1) ||
 	       (head->futex && attached->runtime->is_lock &&
-		attached->runtime->is_lock(attached->state, head->futex));
+		attached->runtime->is_lock(&process->target->mem.mem, attached->state,
+					   head->futex));
 }
 
 /* What it sleeps on is a VM's lock: as the leaf. */
@@ -206,7 +208,7 @@ static void name_lock(const struct watched *process, const struct kernel_head *h
 	const struct runtime *runtime = NULL;
 
 	for (u32 i = 0; i < KERNEL_VMS; i++)
-		if (waits_for(&process->vms[i], head, i))
+		if (waits_for(process, head, i))
 			runtime = process->vms[i].machine.attached->runtime;
 	if (!runtime || sample->depth >= ASSEMBLED_MAX)
 		return;

@@ -3,7 +3,8 @@
  *
  *	3.14 on   the section .AsyncioDebug, of _asyncio.so or of an interpreter that has it built in: thirteen
  *	          numbers (struct _Py_AsyncioModuleDebugOffsets)
- *	to 3.13   sys.modules -> asyncio.tasks -> _scheduled_tasks (3.12 on) or _all_tasks: a WeakSet -> its set.
+ *	to 3.13   sys.modules -> asyncio.tasks -> _scheduled_tasks (3.12 on) or _all_tasks: a WeakSet -> its set, of the
+ *	          first interpreter that has tasks: the one that the process began with is asked first.
  *	          What a task looks like is learned from one: a coroutine is in it, its name behind that
  *
  * Both stay where they are as long as the process lives. */
@@ -12,6 +13,7 @@
 #include "elf/image.h"
 #include "runtimes/python/attributes.h"
 #include "runtimes/python/containers.h"
+#include "runtimes/python/interpreters.h"
 #include "runtimes/python/modules.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/types.h"
@@ -134,11 +136,11 @@ static bool learn_task(const struct place *place, u64 set, struct python_tasks *
 	return false;
 }
 
-static bool find_set(const struct place *place, struct python_tasks *tasks)
+static bool find_set_in(const struct place *place, u64 interp, struct python_tasks *tasks)
 {
 	u64 module, weakset, set, current;
 
-	if (!python_find_module(place->mem, place->state, "asyncio.tasks", &module) ||
+	if (!python_find_module(place->mem, place->state, interp, "asyncio.tasks", &module) ||
 	    (!python_find_item(place->mem, place->state, module, "_scheduled_tasks", &weakset) &&
 	     !python_find_item(place->mem, place->state, module, "_all_tasks", &weakset)) ||
 	    !set_of(place, weakset, &set) || !learn_task(place, set, tasks))
@@ -148,6 +150,23 @@ static bool find_set(const struct place *place, struct python_tasks *tasks)
 	    is_a(place, current, "dict"))
 		tasks->current = current;
 	return true;
+}
+
+static bool find_set(const struct place *place, struct python_tasks *tasks)
+{
+	u64 first, interp = 0;
+
+	if (!python_first_interp(place->mem, place->state, &first))
+		return false;
+	if (find_set_in(place, first, tasks))
+		return true;
+	for (u32 i = 0; i < PYTHON_INTERPRETERS_MAX; i++) {
+		if (!python_next_interp(place->mem, place->state, &interp) || interp == first)
+			return false;
+		if (find_set_in(place, interp, tasks))
+			return true;
+	}
+	return false;
 }
 
 bool python_find_tasks(const struct target *target, void *state_, bool new_images)

@@ -141,10 +141,10 @@ struct python_state {
 	u32 facts;        /* enum python_facts */
 	u64 runtime;      /* address of _PyRuntime; 0: none */
 	u64 interpreters; /* address of the word that leads to the first */
-	u64 main, gil;    /* the first interpreter, and its GIL; 0: not known */
-	u64 none;         /* address of None; 0: unknown */
-	u64 holder; /* address of the word that says who holds the GIL; 0: ask the interpreter */
-	u64 active; /* the dict threading._active; 0: not imported, or not looked for */
+	u64 main, gil; /* the interpreter that the process began with, and its GIL; 0: not known */
+	u64 none;      /* address of None; 0: unknown */
+	u64 holder;    /* address of the word that says who holds the GIL; 0: ask the interpreter */
+	u64 active;    /* the dict threading._active; 0: not imported, or not looked for */
 	struct python_tasks tasks;
 	u16 pthread_tid;               /* where struct pthread holds the tid; 0 unknown */
 	u8 string_kind_shift;          /* in string.state */

@@ -6,14 +6,13 @@
 #include "runtimes/python/step.h"
 #include "runtimes/python/types.h"
 
-bool python_find_module(const struct mem *mem, const struct python_state *state, const char *name,
-			u64 *dict)
+bool python_find_module(const struct mem *mem, const struct python_state *state, u64 interp,
+			const char *name, u64 *dict)
 {
 	const struct python_layout *at = &state->at;
-	u64 interp, modules, module;
+	u64 modules, module;
 
-	return at->interp_modules && mem_peek(mem, state->interpreters, &interp, 8) &&
-	       python_address_ok(interp) &&
+	return at->interp_modules && python_address_ok(interp) &&
 	       mem_peek(mem, interp + at->interp_modules, &modules, 8) &&
 	       python_find_item(mem, state, modules, name, &module) &&
 	       python_is_of_type(mem, state, module, "module") &&

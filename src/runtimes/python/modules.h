@@ -4,7 +4,7 @@
 #include "mem/mem.h"
 #include "runtimes/python/layout.h"
 
-/* The dict of a module's names, by way of sys.modules of the first interpreter; false: not imported, or sonde does not know
+/* The dict of a module's names, by way of an interpreter's sys.modules; false: not imported there, or sonde does not know
  * where this Python has them. */
-bool python_find_module(const struct mem *mem, const struct python_state *state, const char *name,
-			u64 *dict);
+bool python_find_module(const struct mem *mem, const struct python_state *state, u64 interp,
+			const char *name, u64 *dict);

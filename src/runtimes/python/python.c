@@ -11,6 +11,7 @@
  *	waiters.c    and for whom                          attributes.c what an instance has
  *	containers.c dict and set                          types.c      names of types */
 #include "runtimes/python/discover.h"
+#include "runtimes/python/interpreters.h"
 #include "runtimes/python/locals.h"
 #include "runtimes/python/names.h"
 #include "runtimes/python/step.h"
@@ -71,11 +72,12 @@ static void add_version(struct versions *versions, u64 code, u32 version)
 	versions->version[versions->count++] = version;
 }
 
-static void read_versions(const struct mem *mem, const struct python_state *state,
+/* Each interpreter counts for itself. */
+static void read_versions(const struct mem *mem, const struct python_state *state, u64 interp,
 			  struct versions *versions)
 {
 	struct vm_thread thread;
-	u64 where = 0;
+	u64 where = 0, its = 0;
 	u32 version;
 
 	for (u32 i = 0; i < THREADS_MAX; i++) {
@@ -83,6 +85,8 @@ static void read_versions(const struct mem *mem, const struct python_state *stat
 		struct frame frame = { 0 };
 		if (python_next_thread(mem, state, &where, &thread) != STEP_MORE)
 			return;
+		if (!python_interp_of(mem, state, thread.thread, &its) || its != interp)
+			continue;
 		enum step step = python_begin(mem, state, thread.thread, &walk);
 		for (u32 n = 0; step_goes_on(step) && n < CODES_MAX; n++) {
 			step = python_step(mem, state, &walk, &frame);
@@ -104,17 +108,18 @@ static void forget(struct python_state *state, enum python_field field)
 static void check_versions(const struct mem *mem, struct python_state *state)
 {
 	struct versions versions = { 0 };
-	u64 interp;
+	u64 interp = 0;
 	u32 next;
 
 	if (!state->at.code_version)
 		return;
-	read_versions(mem, state, &versions);
+	if (python_first_interp(mem, state, &interp))
+		read_versions(mem, state, interp, &versions);
 	if (versions.bad || !versions.count)
 		forget(state, PYTHON_code_version);
 	if (!state->at.interp_version)
 		return;
-	if (versions.bad || !versions.count || !mem_peek(mem, state->interpreters, &interp, 8) ||
+	if (versions.bad || !versions.count ||
 	    !mem_peek(mem, interp + state->at.interp_version, &next, 4) ||
 	    next <= versions.highest || next - versions.highest > VERSIONS_APART)
 		forget(state, PYTHON_interp_version);
@@ -132,7 +137,7 @@ static bool python_attach(const struct target *target, const struct image *image
 	for (u32 i = 0; i < TRIES && !state->pthread_tid; i++)
 		find_pthread_tid(target, state);
 	if (state->at.interp_gil &&
-	    (!mem_peek(&target->mem.mem, state->interpreters, &state->main, 8) ||
+	    (!python_first_interp(&target->mem.mem, state, &state->main) ||
 	     !mem_peek(&target->mem.mem, state->main + state->at.interp_gil, &state->gil, 8)))
 		state->main = state->gil = 0;
 	check_versions(&target->mem.mem, state);
@@ -203,14 +208,25 @@ static bool raises(const struct mem *mem, const void *state, u64 thread)
 	return python_raises(mem, state, thread);
 }
 
-/* The lock's condition and mutex lie in its struct: before 3.12 at the beginning of the runtime. */
-static bool is_lock(const void *state_, u64 address)
+/* The lock's condition and mutex lie in its struct: before 3.12 at the beginning of the runtime, then each interpreter may
+ * have its own. */
+static bool is_lock(const struct mem *mem, const void *state_, u64 address)
 {
 	const struct python_state *state = state_;
+	u64 interp = 0, gil;
 
-	if (state->gil)
-		return address - state->gil < GIL_BYTES;
-	return state->runtime && address - state->runtime < RUNTIME_GIL_BYTES;
+	if (!state->gil)
+		return state->runtime && address - state->runtime < RUNTIME_GIL_BYTES;
+	if (address - state->gil < GIL_BYTES)
+		return true;
+	for (u32 i = 0; i < PYTHON_INTERPRETERS_MAX; i++) {
+		if (!python_next_interp(mem, state, &interp) || interp == state->main)
+			return false;
+		if (mem_peek(mem, interp + state->at.interp_gil, &gil, 8) &&
+		    address - gil < GIL_BYTES)
+			return true;
+	}
+	return false;
 }
 
 static u64 own_word(const struct mem *mem, const void *state, u64 thread)

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "mem/self.h"
+#include "runtimes/python/interpreters.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/versions.h"
+#include "runtimes/runtime.h"
 
 enum { INTERPRETERS = 200, WORDS = 64, VERSION = 0x030c01f0 };
 
@@ -58,9 +60,28 @@ static void those_without_a_thread_are_passed_over(void **unused)
 	assert_int_equal(thread.thread, address(threads[0]));
 }
 
+extern const struct runtime python_runtime;
+
+static void each_may_have_a_lock_of_its_own(void **unused)
+{
+	static u64 locks[3][WORDS];
+	struct python_state state;
+
+	(void)unused;
+	make(&state);
+	assert_true(python_first_interp(&mem_self, &state, &state.main));
+	assert_int_equal(state.main, address(interpreters[INTERPRETERS - 1]));
+	state.gil = address(locks[0]);
+	put(interpreters[3], state.at.interp_gil, address(locks[1]));
+	for (u32 i = 0; i < 2; i++)
+		assert_true(python_runtime.is_lock(&mem_self, &state, address(&locks[i][4])));
+	assert_false(python_runtime.is_lock(&mem_self, &state, address(&locks[2][4])));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_may_have_a_lock_of_its_own),
 		cmocka_unit_test(those_without_a_thread_are_passed_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
