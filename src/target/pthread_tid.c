@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pthread_tid.c - see pthread_tid.h.
  *
- * The right offset holds the pid in the main thread, and in each other the tid of another thread. */
+ * The right offset holds the pid in the main thread, and in each other the tid of another thread.  Where a VM was started
+ * by another thread than the main one, and that one is none of its own, only the usual offsets are believed. */
 #include "target/pthread_tid.h"
 
 #include <stdlib.h>
@@ -72,6 +73,23 @@ static u16 find(struct finding *f, u64 main_native)
 	return 0;
 }
 
+/* The main thread is none of these: a usual offset that holds a tid in each of them. */
+static u16 find_without_main(struct finding *f)
+{
+	for (u32 i = 0; i < COUNT_OF(usual); i++) {
+		u32 said = 0, asked = 0;
+		if (!holds_tids(f, 0, usual[i]))
+			continue;
+		for (u32 k = 0; k < f->count; k++) {
+			asked += f->natives[k] != 0;
+			said += f->tids[k] != 0;
+		}
+		if (asked && said == asked)
+			return usual[i];
+	}
+	return 0;
+}
+
 u16 target_find_pthread_tid(const struct target *target, const struct mem *mem, const u64 *natives,
 			    u32 count, u64 main_native)
 {
@@ -85,6 +103,8 @@ u16 target_find_pthread_tid(const struct target *target, const struct mem *mem, 
 			offset = find(&f, main_native);
 		for (u32 i = 0; i < count && !main_native && !offset; i++)
 			offset = find(&f, natives[i]);
+		if (!offset)
+			offset = find_without_main(&f);
 	}
 	vec_free(&f.kernel);
 	return offset;
