@@ -253,8 +253,11 @@ static bool take(struct taking *taking, struct err *err)
 	taking->attempt.fn = on_sample;
 	taking->attempt.arg = taking;
 	if (!process_attach(taking->process, err) ||
-	    !tasks_can(taking->process, taking->options.async, err) ||
-	    !process_refresh(taking->process, &taking->options, err))
+	    !tasks_can(taking->process, taking->options.async, err))
+		return false;
+	/* Where the VM keeps names, first: threads are named as they are met. */
+	process_ask_names(taking->process, &taking->options, clock_now_ns());
+	if (!process_refresh(taking->process, &taking->options, err))
 		return false;
 	take_rounds(taking);
 	read_states(taking);

@@ -237,7 +237,7 @@ def churn(run):
     yield at_least("threads seen", tids, 20)
 
 
-@row("py-names", "threads are called what threading calls them, with both engines", language="python")
+@row("py-names", "threads are called what threading calls them, with both engines and in a dump", language="python")
 def thread_names(run):
     with start(run.interpreter, "named.py") as target:
         names = {**dict(map(tuple, target.facts["names"])), target.pid: "MainThread"}
@@ -251,6 +251,11 @@ def thread_names(run):
             yield at_least(f"{engine}: threads that began later", len(late), 3)
             unnamed = [name for name in late.values() if not re.fullmatch(r"late-\d+", name)]
             yield at_most(f"{engine}: of those, without their name {unnamed[:1] or ''}", len(unnamed), 0.1 * len(late) + 1)
+        dumped = {tid: thread.name for tid, thread in run.sonde.dump(target.pid).items()}
+        wrong = [(dumped.get(tid), name) for tid, name in names.items() if dumped.get(tid) != name[:63]]
+        yield Figure(f"dump: under another name {wrong[:1] or ''}", len(wrong), "= 0", not wrong)
+        done = run.sonde.run("dump", "-p", target.pid, "-t", "with-more")
+        yield holds("dump -t NAME", done.stdout.count("\nthread with-more (") == 1, done.stderr[-200:])
 
 
 @row("py-deep", "20,000 deep recursion: complete", language="python")
