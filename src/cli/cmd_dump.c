@@ -50,8 +50,12 @@ static const char *state_text(const struct dump_thread *thread, char out[static 
 #undef X
 	};
 
-	snprintf(out, 40, "%s%s", texts[thread->state],
-		 thread->state == DUMP_WAITING ? thread->lock : "");
+	const char *text = texts[thread->state], *place = strstr(text, "%s");
+
+	if (!place)
+		snprintf(out, 40, "%s", text);
+	else
+		snprintf(out, 40, "%.*s%s%s", (int)(place - text), text, thread->lock, place + 2);
 	return out;
 }
 
@@ -258,7 +262,8 @@ const struct command dump_command = {
 	.usage = "[OPTIONS] -p PID",
 	.details =
 		"Prints the stack of every thread of a Ruby or Python program, without native frames, the innermost "
-		"frame first, with the thread's name, number and state: running, waiting for the GVL or GIL, blocked "
+		"frame first, with the thread's name, number and state: running, waiting for the GVL or GIL, "
+		"holds the GVL or GIL, blocked (asleep with the lock, which nobody else gets), blocked "
 		"(asleep, or in native code that does without the lock), GC, stopped (by a signal or a debugger; "
 		"SIGCONT lets a stopped process go on), awaiting (a task, with --async=all) or unknown.\n\n"
 		"With --json:\n\n"

@@ -16,12 +16,17 @@
 
 enum { ROUNDS_MAX = 64, TASK_ROUNDS = 3 };
 
+/* A VM that hands its lock to a thread that sleeps wakes it within this time. */
+static const u64 HANDED_NS = 20 * NS_PER_MS;
+
 struct taken {
 	u32 tid, stack, locals;
 	bool complete, gc;
-	bool on_cpu;  /* or waits for one: the kernel says R */
-	bool waits;   /* for the VM's lock, as the kernel says */
-	bool stopped; /* by a signal or a tracer: T or t; what it held it still holds */
+	bool on_cpu;             /* or waits for one: the kernel says R */
+	bool waits;              /* for the VM's lock, as the kernel says */
+	bool held;               /* the lock, before the kernel was asked */
+	struct thread_time then; /* what it had run then */
+	bool stopped;            /* by a signal or a tracer: T or t; what it held it still holds */
 };
 
 struct taking {
@@ -142,22 +147,55 @@ static bool waits_for_lock(const struct target *target, const struct reader_thre
 	       attached->runtime->is_lock(&target->mem.mem, attached->state, futex);
 }
 
-/* The kernel is asked before Ruby: a thread that did not run then and holds the VM's lock now has waited
- * for it. The other way round, one that held it before and lost it would look blocked. */
+static bool sleeps_with_lock(const struct reader_thread *thread, const struct taken *taken)
+{
+	return taken->held && !taken->on_cpu && !taken->waits &&
+	       thread->vm_state == VM_THREAD_RUNNING;
+}
+
+/* Who has run since did not hold it all the time.  Where a futex does not say what a thread waits for, the lock may have
+ * been handed to it while it slept. */
+static void check_held(struct taking *taking)
+{
+	bool has_slept = false;
+
+	for (u32 i = 0; i < taking->process->threads.count; i++) {
+		const struct reader_thread *thread = taking->process->threads.at[i];
+		struct taken *taken = thread->tid ? taken_of(taking, thread->tid) : NULL;
+		struct thread_time now;
+		if (!taken || !sleeps_with_lock(thread, taken))
+			continue;
+		if (!thread->attached->runtime->is_lock && !has_slept) {
+			clock_sleep_until(clock_now_ns() + HANDED_NS);
+			has_slept = true;
+		}
+		taken->held = target_thread_time(&taking->target, thread->tid, &now) &&
+			      now.runs == taken->then.runs;
+	}
+}
+
+/* The VM, the kernel, and the VM again.  A thread that slept when the kernel was asked and holds the VM's lock behind
+ * that has waited for it (the other way round, one that held it before and lost it would look blocked), or held it
+ * all the time, if it did before and has not run since. */
 static void read_states(struct taking *taking)
 {
+	struct err ended = { 0 }; /* its stacks were read: that is worth more than its states */
+
+	process_refresh(taking->process, &taking->options, &ended);
 	for (u32 i = 0; i < taking->process->threads.count; i++) {
-		u32 tid = taking->process->threads.at[i]->tid;
-		struct taken *taken = tid ? taken_of(taking, tid) : NULL;
+		const struct reader_thread *thread = taking->process->threads.at[i];
+		struct taken *taken = thread->tid ? taken_of(taking, thread->tid) : NULL;
 		if (!taken)
 			continue;
-		enum thread_run_state state = target_thread_state(&taking->target, tid);
+		taken->held = thread->vm_state == VM_THREAD_RUNNING &&
+			      target_thread_time(&taking->target, thread->tid, &taken->then);
+		enum thread_run_state state = target_thread_state(&taking->target, thread->tid);
 		taken->on_cpu = state == THREAD_RUNNING;
 		taken->stopped = state == THREAD_STOPPED;
-		taken->waits = waits_for_lock(&taking->target, taking->process->threads.at[i]);
+		taken->waits = waits_for_lock(&taking->target, thread);
 	}
-	struct err ended = { 0 }; /* its stacks were read: that is worth more than its states */
 	process_refresh(taking->process, &taking->options, &ended);
+	check_held(taking);
 }
 
 static enum dump_state state_of(const struct reader_thread *thread, const struct taken *taken)
@@ -168,6 +206,8 @@ static enum dump_state state_of(const struct reader_thread *thread, const struct
 		return DUMP_GC;
 	if (taken && taken->on_cpu)
 		return DUMP_RUNNING;
+	if (taken && sleeps_with_lock(thread, taken))
+		return DUMP_HOLDING;
 	return thread->vm_state == VM_THREAD_WAITING || thread->vm_state == VM_THREAD_RUNNING ||
 			       (taken && taken->waits) ?
 		       DUMP_WAITING :

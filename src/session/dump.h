@@ -5,14 +5,15 @@
 #include "engines/engine.h"
 #include "sample/names.h"
 
-/* What a thread of the VM was doing, or a task. Behind what it waits for comes the name of the VM's lock. */
-#define DUMP_STATES(X)                 \
-	X(UNKNOWN, "unknown")          \
-	X(RUNNING, "running")          \
-	X(WAITING, "waiting for the ") \
-	X(BLOCKED, "blocked")          \
-	X(GC, "GC")                    \
-	X(AWAITING, "awaiting")        \
+/* What a thread of the VM was doing, or a task: the text, with the name of the VM's lock for %s. */
+#define DUMP_STATES(X)                      \
+	X(UNKNOWN, "unknown")               \
+	X(RUNNING, "running")               \
+	X(WAITING, "waiting for the %s")    \
+	X(HOLDING, "holds the %s, blocked") \
+	X(BLOCKED, "blocked")               \
+	X(GC, "GC")                         \
+	X(AWAITING, "awaiting")             \
 	X(STOPPED, "stopped")
 
 enum dump_state {

@@ -2,6 +2,7 @@
 """rows_python.py - Python stacks are those that the program itself says it has."""
 import json
 import re
+import time
 from collections import Counter
 from dataclasses import replace
 from itertools import zip_longest
@@ -370,8 +371,13 @@ def states(run):
     # it wakes twice a second, and then wants the GIL
     yield at_least("the sleeper is blocked", 100 * seen["sleeper"]["blocked"] / sum(seen["sleeper"].values()), 80, " %")
     waiting = sum(counts["waiting for the GIL"] for counts in seen.values())
-    if run.interpreter.version >= (3, 7):
-        yield at_least("waiters seen", waiting, 5)
+    yield at_least("waiters seen", waiting, 5)
+    with start(run.interpreter, "holds.py") as target:
+        time.sleep(0.2)  # until the one that said so is asleep and the other has noticed
+        threads = run.sonde.dump(target.pid)
+        states = {name: threads[tid].state for name, tid in target.facts["tids"].items()}
+    wanted = {"holds": "holds the GIL, blocked", "wants": "waiting for the GIL"}
+    yield holds("who sleeps with it, and who waits", states == wanted, str(states))
 
 
 @row("py-locals", "dump --locals: what repr() says of them", language="python")

@@ -9,8 +9,10 @@
  *	locals.c     variables                             values.c     objects as repr() shows them
  *	tasks.c      asyncio: what waits where             find_tasks.c where they are listed
  *	waiters.c    and for whom                          attributes.c what an instance has
- *	containers.c dict and set                          types.c      names of types */
+ *	containers.c dict and set                          types.c      names of types
+ *	gil.c        where the lock is */
 #include "runtimes/python/discover.h"
+#include "runtimes/python/gil.h"
 #include "runtimes/python/interpreters.h"
 #include "runtimes/python/locals.h"
 #include "runtimes/python/names.h"
@@ -26,8 +28,6 @@ enum {
 	TRIES = 8, /* the process runs on: a thread that ends meanwhile looks like a proof of the contrary */
 	THREADS_MAX = 64, /* so many are proof enough */
 	CODES_MAX = 64,
-	GIL_BYTES = 256,
-	RUNTIME_GIL_BYTES = 2048,
 	VERSIONS_APART =
 		1
 		<< 20, /* code that was made since what runs was made, and functions that were changed */
@@ -140,6 +140,7 @@ static bool python_attach(const struct target *target, const struct image *image
 	    (!python_first_interp(&target->mem.mem, state, &state->main) ||
 	     !mem_peek(&target->mem.mem, state->main + state->at.interp_gil, &state->gil, 8)))
 		state->main = state->gil = 0;
+	python_find_gil(&target->mem.mem, state);
 	check_versions(&target->mem.mem, state);
 	if (err)
 		*err = (struct err){ 0 };
@@ -208,25 +209,9 @@ static bool raises(const struct mem *mem, const void *state, u64 thread)
 	return python_raises(mem, state, thread);
 }
 
-/* The lock's condition and mutex lie in its struct: before 3.12 at the beginning of the runtime, then each interpreter may
- * have its own. */
-static bool is_lock(const struct mem *mem, const void *state_, u64 address)
+static bool is_lock(const struct mem *mem, const void *state, u64 address)
 {
-	const struct python_state *state = state_;
-	u64 interp = 0, gil;
-
-	if (!state->gil)
-		return state->runtime && address - state->runtime < RUNTIME_GIL_BYTES;
-	if (address - state->gil < GIL_BYTES)
-		return true;
-	for (u32 i = 0; i < PYTHON_INTERPRETERS_MAX; i++) {
-		if (!python_next_interp(mem, state, &interp) || interp == state->main)
-			return false;
-		if (mem_peek(mem, interp + state->at.interp_gil, &gil, 8) &&
-		    address - gil < GIL_BYTES)
-			return true;
-	}
-	return false;
+	return python_is_gil(mem, state, address);
 }
 
 static u64 own_word(const struct mem *mem, const void *state, u64 thread)

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gil.c - see gil.h.
+ *
+ *	3.12 on        a struct that the interpreter leads to
+ *	3.7 to 3.11    at the beginning of the runtime
+ *	3.6            variables of ceval.c, in the image beside the one that says who holds it
+ *	2.7            a semaphore on the heap, to which a variable beside that one leads
+ *
+ * Of the semaphores that variables of 2.7 lead to it is the one that threads wait for; while none does, it cannot be told from
+ * the others, and need not be. */
+#include "runtimes/python/gil.h"
+
+#include "runtimes/python/interpreters.h"
+#include "runtimes/python/step.h"
+
+enum {
+	GIL_BYTES = 256,
+	RUNTIME_GIL_BYTES = 2048,
+	VARIABLES_BYTES = 1 << 16, /* ceval.c's and pystate.c's are less than 20 kB apart in 3.6 */
+	SEMAPHORE_BYTES = 16,
+	SOUGHT_WORDS = 2048, /* before and behind; in 2.7 they are up to 4.5 kB apart */
+	PART_WORDS = 64,
+	WAITERS_MOST = 1 << 16,
+	TRIES = 8, /* who gives it up makes its value 1 for an instant */
+};
+
+/* A semaphore of glibc: its value, and how many wait. */
+static bool is_waited_for(const struct mem *mem, u64 address)
+{
+	u32 words[2];
+
+	return python_address_ok(address) && mem_peek(mem, address, words, sizeof words) &&
+	       words[0] == 0 && words[1] > 0 && words[1] < WAITERS_MOST;
+}
+
+/* 0: none, or several. */
+static u64 find_semaphore(const struct mem *mem, u64 begin)
+{
+	u64 words[PART_WORDS], found = 0;
+
+	for (u32 i = 0; i < 2 * SOUGHT_WORDS; i += PART_WORDS) {
+		if (!mem_peek(mem, begin + 8ull * i, words, sizeof words))
+			continue;
+		for (u32 n = 0; n < PART_WORDS; n++) {
+			if (words[n] == found || !is_waited_for(mem, words[n]))
+				continue;
+			if (found)
+				return 0;
+			found = words[n];
+		}
+	}
+	return found;
+}
+
+void python_find_gil(const struct mem *mem, struct python_state *state)
+{
+	if (python_major(state) > 2 || !state->holder)
+		return;
+	for (u32 i = 0; i < TRIES && !state->gil; i++)
+		state->gil = find_semaphore(mem, (state->holder & ~7ull) - 8ull * SOUGHT_WORDS);
+}
+
+/* That of an interpreter which is not the main one. */
+static bool is_another(const struct mem *mem, const struct python_state *state, u64 address)
+{
+	u64 interp = 0, gil;
+
+	for (u32 i = 0; i < PYTHON_INTERPRETERS_MAX; i++) {
+		if (!python_next_interp(mem, state, &interp) || interp == state->main)
+			return false;
+		if (mem_peek(mem, interp + state->at.interp_gil, &gil, 8) &&
+		    address - gil < GIL_BYTES)
+			return true;
+	}
+	return false;
+}
+
+bool python_is_gil(const struct mem *mem, const struct python_state *state, u64 address)
+{
+	if (python_major(state) < 3)
+		return state->gil && address - state->gil < SEMAPHORE_BYTES;
+	if (state->gil)
+		return address - state->gil < GIL_BYTES || is_another(mem, state, address);
+	if (state->runtime)
+		return address - state->runtime < RUNTIME_GIL_BYTES;
+	return state->holder && address - state->holder + VARIABLES_BYTES < 2 * VARIABLES_BYTES;
+}
