@@ -105,10 +105,9 @@ struct runtime_tasks {
 };
 
 struct runtime {
-	const char *name;      /* the language: "ruby" */
-	const char *lock;      /* what its users call the VM's lock: "GVL" */
-	enum frame_mark waits; /* a thread waits for it */
-	bool has_turns; /* a native thread may have several threads of the VM, one an interpreter, and run them by turns */
+	const char *name;       /* the language: "ruby" */
+	const char *lock;       /* what its users call the VM's lock: "GVL" */
+	enum frame_mark waits;  /* a thread waits for it */
 	bool jit_has_no_frames; /* what it compiles cannot be walked by frame pointers */
 	u32 state_size; /* plain data without pointers of ours; copied into BPF maps and to forked
 			   * children; RUNTIME_STATE_MAX at the most */
@@ -127,6 +126,8 @@ struct runtime {
 	/* A small transaction of its own: false when the memory is not what a frame's would be. */
 	bool (*name_frame)(const struct mem *mem, const void *state, const struct frame *frame,
 			   struct frame_name *out);
+	/* Optional. May a native thread have several threads of the VM now, one an interpreter, and run them by turns? */
+	bool (*has_turns)(const struct mem *mem, const void *state);
 	/* Optional. Looks for what names of threads take and what may not be there from the beginning (a module that is
 	 * imported later); false: it is not there yet, ask again. */
 	bool (*find_names)(const struct mem *mem, void *state);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_interpreters.py - Pythons with more than one interpreter in a process."""
 import folded
-from rows import Figure, Skip, at_least, exactly, row
+import stats
+from rows import Figure, Skip, at_least, at_most, exactly, row
 from target import start
 
 OWN_LOCK = (3, 12)
@@ -46,3 +47,15 @@ def names(run):
         for how, ours in said.items():
             wrong = [(ours.get(tid), name) for tid, name in wanted.items() if ours.get(tid) != name]
             yield Figure(f"{'both' if more else 'one'} with threading, {how}: under another name {wrong or ''}", len(wrong), "= 0", not wrong)
+
+
+@row("py-interpreters-turns", "a thread that calls another interpreter: each has its share, within 5 points", language="python")
+def turns(run):
+    for engine in ("reader", "kernel"):
+        with started(run, "turns") as target:
+            recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(30, 5), more=("-e", engine))
+            spent = target.finish()["spent_ns"]
+        share = 100 * spent["spin_inside"] / sum(spent.values())
+        # a recording begins and ends within a turn
+        bar = stats.share_bar(5, share / 100, recording.samples) + 100 * target.facts["turn_ns"] / sum(spent.values())
+        yield at_most(f"{engine}: share of the other interpreter off by", abs(share_with(recording, "spin_inside") - share), 5, " points", bar)

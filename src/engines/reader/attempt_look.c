@@ -87,6 +87,34 @@ static bool look_at_turns(struct attempt *attempt, struct reader_process *proces
 	return true;
 }
 
+/* It has a stack, and does not hold its interpreter's lock: it may have gone into another one, and this is what it will come
+ * back to. That one holds its own lock, or gave it up for an instant, or there are none: then it is the newest that has a
+ * stack, as the VM's list has it, or the one that held it last. */
+static bool look_at_holder(struct attempt *attempt, struct reader_process *process,
+			   struct reader_thread *thread, bool still, struct look_result *result)
+{
+	u64 last = thread->thread;
+
+	if (process_rebind(process, thread, attempt->options, false)) {
+		if (!attempt_look_once(attempt, process, thread, still, result))
+			return false;
+		if (has_stack(attempt, thread, result))
+			last = thread->thread;
+	}
+	bool is_found = thread->thread == last &&
+			(result->lock || thread->vm_state == VM_THREAD_UNKNOWN);
+	for (u32 i = 0; i < thread->turns.count && !is_found; i++) {
+		turns_switch(thread, thread->turns.at[i].thread);
+		if (!attempt_look_once(attempt, process, thread, still, result))
+			return false;
+		is_found = result->lock && has_stack(attempt, thread, result);
+	}
+	if (is_found || thread->thread == last)
+		return true;
+	turns_switch(thread, last);
+	return attempt_look_once(attempt, process, thread, still, result);
+}
+
 /* VMs use native threads again: what has no stack, or one that runs elsewhere, may have ended, and another
  * be in its place. Then that one is looked at. */
 static bool look_at_rider(struct attempt *attempt, struct reader_process *process,
@@ -96,7 +124,8 @@ static bool look_at_rider(struct attempt *attempt, struct reader_process *proces
 	    !look_at_turns(attempt, process, thread, still, result))
 		return false;
 	if (has_stack(attempt, thread, result))
-		return true;
+		return result->lock || !process->has_turns ||
+		       look_at_holder(attempt, process, thread, still, result);
 	return !process_rebind(process, thread, attempt->options, true) ||
 	       (thread->wanted && attempt_look_once(attempt, process, thread, still, result));
 }

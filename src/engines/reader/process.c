@@ -31,6 +31,9 @@ static const u64 FIRST_HOT_NS = 500 * NS_PER_MS;
 /* How often it is looked at whether another image was mapped: that takes half a millisecond. */
 static const u64 IMAGES_NS = NS_PER_S;
 
+/* How often it is asked whether there is more than one interpreter, and if so what threads these have. */
+static const u64 TURNS_NS = 100 * NS_PER_MS;
+
 /* How often a native thread that runs is asked whether it runs a thread of the VM by now. */
 static const u64 REBIND_WAIT_LEAST_NS = 5 * NS_PER_MS;
 static const u64 REBIND_WAIT_MOST_NS = 320 * NS_PER_MS;
@@ -390,6 +393,21 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 	process->refreshed = true;
 	process->refresh_ns = clock_now_ns() + (clock_own_cpu_ns() - began) * REFRESH_SHARE;
 	return good;
+}
+
+void process_ask_turns(struct reader_process *process, u64 now_ns)
+{
+	if (now_ns < process->turns_ns)
+		return;
+	process->turns_ns = now_ns + TURNS_NS;
+	process->has_turns = false;
+	for (u32 i = 0; i < process->attached.count; i++) {
+		const struct attached *attached = process->attached.at[i];
+		process->has_turns |= attached->runtime->has_turns &&
+				      attached->runtime->has_turns(&process->target->mem.mem,
+								   attached->state);
+	}
+	process->threads_changed |= process->has_turns;
 }
 
 void process_ask_names(struct reader_process *process, const struct engine_options *options,

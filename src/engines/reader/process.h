@@ -92,6 +92,8 @@ struct reader_process {
 	bool refreshed;        /* once at least: a thread that was not there then is new */
 	u64 refresh_ns;        /* not before: a refresh costs, and threads can churn */
 	u64 ask_ns;            /* not before: whether it is still there */
+	u64 turns_ns;          /* the same for process_ask_turns() */
+	bool has_turns;        /* its native threads may have several threads of one VM each */
 	u64 rebind_ns;         /* the same for process_rebind() */
 	u32 lives;             /* counted out to threads */
 	u64 exec_ns;           /* when it was exec'd under our eyes */
@@ -137,6 +139,9 @@ bool process_can(const struct reader_process *process, runtime_has_fn *has, cons
 /* Brings `threads` up to date. Departed ones go to `departed` with what they are owed. */
 bool process_refresh(struct reader_process *process, const struct engine_options *options,
 		     struct err *err);
+/* Now and then: may native threads have several threads of a VM? Then which is to be asked again and again: nobody tells
+ * when one that is known runs another interpreter. */
+void process_ask_turns(struct reader_process *process, u64 now_ns);
 /* Asks VMs for the names of threads that had none when they were asked the last time, where it is time to. */
 void process_ask_names(struct reader_process *process, const struct engine_options *options,
 		       u64 now_ns);

@@ -354,6 +354,7 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 		process->ask_ns = now + ASK_NS;
 		return still_there(run, process);
 	}
+	process_ask_turns(process, now);
 	if (now >= process->refresh_ns &&
 	    (process->threads_changed || has_floating_threads(process)))
 		refresh(run, process);

@@ -204,6 +204,11 @@ static enum step step(const struct mem *mem, const void *state, struct walk *wal
 	return step;
 }
 
+static bool has_turns(const struct mem *mem, const void *state)
+{
+	return python_has_turns(mem, state);
+}
+
 static bool raises(const struct mem *mem, const void *state, u64 thread)
 {
 	return python_raises(mem, state, thread);
@@ -229,13 +234,13 @@ const struct runtime python_runtime = {
 	.name = "python",
 	.lock = "GIL",
 	.waits = MARK_GIL,
-	.has_turns = true,
 	.state_size = sizeof(struct python_state),
 	.attach = python_attach,
 	.next_thread = next_thread,
 	.begin = begin,
 	.step = step,
 	.name_frame = python_name_frame,
+	.has_turns = has_turns,
 	.find_names = python_find_threads,
 	.is_lock = is_lock,
 	.locals = python_add_locals,

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""interpreters.py idle COUNT | names [threading] - a program that has more than one interpreter.
+"""several.py idle COUNT | names [threading] | turns - a program that has more than one interpreter.
 
     idle   the main thread works, and COUNT interpreters were made and run nothing
     names  threads of names work, one of them in another interpreter, which has imported threading or not
+    turns  the main thread works in one interpreter and, called from there, in another
 
-Says "none" where there is no module for it.
+Facts of turns, at the end: CPU ns in each. Says "none" where there is no module for it.
 """
 import sys
 import threading
@@ -30,6 +31,16 @@ def works_inside():
         while i: i -= 1
 works_inside()
 """
+IN_TURN = """
+import time
+def spin_inside():
+    i = 20000
+    while i: i -= 1
+limit = time.thread_time_ns() + %d
+while time.thread_time_ns() < limit:
+    spin_inside()
+"""
+TURN_NS = 150000000
 tids = {}
 
 
@@ -74,11 +85,28 @@ def names(first):
     sys.stdout.flush()
 
 
+def turns():
+    inside = interpreters.create()
+    spent = {"spin": 0, "spin_inside": 0}
+    truth.ready({"turn_ns": TURN_NS})
+    while not truth.stop[0]:
+        begun = truth.thread_cpu_ns()
+        while truth.thread_cpu_ns() < begun + TURN_NS:
+            spin()
+        called = truth.thread_cpu_ns()
+        run_in(inside, IN_TURN % TURN_NS)
+        spent["spin"] += called - begun
+        spent["spin_inside"] += truth.thread_cpu_ns() - called
+    truth.finish({"spent_ns": spent})
+
+
 def main():
     if not interpreters:
         truth.ready({"none": True})
     elif sys.argv[1] == "idle":
         idle(int(sys.argv[2]))
+    elif sys.argv[1] == "turns":
+        turns()
     else:
         names("import threading" if sys.argv[2:] else "")
 
