@@ -27,7 +27,8 @@ static const struct option_row rows[] = {
 	  .text = "the process to look at" },
 	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "as JSON" },
 	{ 'l', "locals", NULL, OPTION_FLAG, AT(locals),
-	  .text = "the local variables of each frame too (Python)" },
+	  .text = "the local variables of each frame too (Python); but for --pause=never a thread that runs is "
+		  "stopped while they are read" },
 	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
 	  .text = "stop a thread for microseconds: never, always, or auto: when its stack changes "

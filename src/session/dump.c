@@ -38,6 +38,8 @@ struct taking {
 	struct engine_options options;
 	struct quality quality;
 	bool locals, tasks_too;
+	enum engine_pause pause; /* for variables: then it is not the attempt that stops threads */
+	bool still;              /* the thread that is looked at is stopped */
 	VEC(struct taken) taken; /* in the order in which they came */
 	VEC(struct dump_thread) tasks;
 };
@@ -52,26 +54,92 @@ static struct taken *taken_of(struct taking *taking, u32 tid)
 	return &taking->taken.at[taking->taken.count - 1];
 }
 
-/* One string a frame, empty where nothing is known. */
-static void take_locals(struct taking *taking, struct taken *taken, const struct sample *sample,
-			const struct sample_source *source)
-{
-	struct dump *dump = taking->dump;
-	struct str text = { 0 };
+/* The variables of each frame of a stack, one text behind the other. */
+struct texts {
+	struct str all;
+	VEC(u32) ends;
+};
 
-	taken->locals = dump->locals.count;
+static void read_locals(const struct sample *sample, const struct sample_source *source,
+			struct texts *texts)
+{
+	struct str one = { 0 };
+
+	str_clear(&texts->all);
+	vec_clear(&texts->ends);
 	for (u32 i = 0; i < sample->depth; i++) {
 		const struct frame *frame = &sample->frames[i];
 		const void *state;
 		const struct runtime *runtime = source->runtime_of(source, frame->kind, &state);
-		str_clear(&text);
-		bool known = runtime && runtime->locals &&
-			     runtime->locals(source->mem, state, frame, &text);
-		if (!vec_push(&dump->locals,
-			      known ? names_string(&dump->names, text.text, text.length) : 0))
-			dump->names.bad = true;
+		str_clear(&one);
+		if (runtime && runtime->locals &&
+		    runtime->locals(source->mem, state, frame, &one) && !one.bad)
+			str_add(&texts->all, one.text, one.length);
+		texts->all.bad |= !vec_push(&texts->ends, texts->all.length);
 	}
-	str_free(&text);
+	str_free(&one);
+}
+
+static void texts_free(struct texts *texts)
+{
+	str_free(&texts->all);
+	vec_free(&texts->ends);
+}
+
+static bool are_same(const struct texts *a, const struct texts *b)
+{
+	return !a->all.bad && !b->all.bad && a->all.length == b->all.length &&
+	       !memcmp(a->all.text, b->all.text, a->all.length) && a->ends.count == b->ends.count &&
+	       (!a->ends.count ||
+		!memcmp(a->ends.at, b->ends.at, a->ends.count * sizeof *a->ends.at));
+}
+
+/* Is its innermost function still where it was? */
+static bool is_where_it_was(const struct sample *sample, const struct sample_source *source)
+{
+	for (u32 i = 0; i < sample->depth; i++)
+		if (sample->frames[i].kind >= FRAME_MANAGED)
+			return source->frame_is_live(source, &sample->frames[i]);
+	return true;
+}
+
+/* Variables change under who reads them one by one, and those of two calls are no call's: of a thread that is
+ * not stopped they are read twice, and count if nothing differs and the thread has not moved meanwhile. */
+static bool read_locals_of(const struct taking *taking, const struct sample *sample,
+			   const struct sample_source *source, struct texts *texts)
+{
+	struct texts again = { 0 };
+
+	read_locals(sample, source, texts);
+	if (taking->still)
+		return true;
+	read_locals(sample, source, &again);
+	bool held = are_same(texts, &again) && is_where_it_was(sample, source);
+	texts_free(&again);
+	return held;
+}
+
+/* One string a frame, empty where nothing is known. False: none of them are known. */
+static bool take_locals(struct taking *taking, struct taken *taken, const struct sample *sample,
+			const struct sample_source *source)
+{
+	struct dump *dump = taking->dump;
+	struct texts texts = { 0 };
+	u32 begin = 0;
+
+	bool good = read_locals_of(taking, sample, source, &texts);
+	taken->locals = good ? dump->locals.count : 0;
+	for (u32 i = 0; i < texts.ends.count && good; i++) {
+		u32 end = texts.ends.at[i];
+		u32 string = end > begin ? names_string(&dump->names, texts.all.text + begin,
+							end - begin) :
+					   0;
+		dump->names.bad |= !vec_push(&dump->locals, string);
+		begin = end;
+	}
+	dump->names.bad |= texts.all.bad;
+	texts_free(&texts);
+	return good;
 }
 
 /* A row of its own: a thread can have any number of them. */
@@ -111,10 +179,9 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 	struct taken *taken = taken_of(taking, sample->tid);
 	if (!taken || taken->complete)
 		return;
+	bool known = !taking->locals || take_locals(taking, taken, sample, source);
 	taken->stack = naming_stack(taking->naming, sample, source);
-	if (taking->locals)
-		take_locals(taking, taken, sample, source);
-	taken->complete = !(sample->flags & SAMPLE_MOVING);
+	taken->complete = known && !(sample->flags & SAMPLE_MOVING);
 	taken->gc = sample->depth && sample->frames[0].kind == FRAME_MARK &&
 		    sample->frames[0].id == MARK_GC;
 }
@@ -127,8 +194,53 @@ static bool all_complete(const struct taking *taking)
 	return true;
 }
 
+/* Stops it if it runs: a thread that sleeps need not, and must not, be stopped. */
+static bool stop(struct taking *taking, const struct reader_thread *thread, int *signal)
+{
+	return taking->pause != PAUSE_NEVER && thread->tid &&
+	       target_thread_state(&taking->target, thread->tid) == THREAD_RUNNING &&
+	       pause_take(&taking->attempt.pause, thread->tid, signal) == PAUSE_STOPPED;
+}
+
+/* No thread but this one.  Of one that is on no native thread nobody knows which it was: once. */
+static void take_alone(struct taking *taking, struct reader_thread *thread)
+{
+	bool complete = false;
+
+	for (u32 round = 0; round < ROUNDS_MAX && !complete; round++) {
+		int signal = 0;
+		taking->still = stop(taking, thread, &signal);
+		thread->sampled_ns = 0; /* nothing is repeated */
+		attempt_process(&taking->attempt, taking->process);
+		if (taking->still)
+			pause_release(thread->tid, signal);
+		taking->still = false;
+		const struct taken *taken = thread->tid ? taken_of(taking, thread->tid) : NULL;
+		complete = !taken || taken->complete;
+	}
+}
+
+static void take_each_alone(struct taking *taking)
+{
+	struct reader_process *process = taking->process;
+
+	for (u32 i = 0; i < process->threads.count; i++)
+		process->threads.at[i]->wanted = false;
+	for (u32 i = 0; i < process->threads.count; i++) {
+		process->threads.at[i]->wanted = true;
+		take_alone(taking, process->threads.at[i]);
+		process->threads.at[i]->wanted = false;
+	}
+	for (u32 i = 0; i < process->threads.count; i++)
+		process->threads.at[i]->wanted = true;
+}
+
 static void take_rounds(struct taking *taking)
 {
+	if (taking->locals) {
+		take_each_alone(taking);
+		return;
+	}
 	for (u32 round = 0; round < ROUNDS_MAX; round++) {
 		attempt_process(&taking->attempt, taking->process);
 		if (all_complete(taking))
@@ -316,12 +428,15 @@ bool dump_take(struct dump *dump, u32 pid, const struct dump_wish *wish, struct 
 					      .mode = MODE_WALL,
 					      .pause = wish->pause,
 					      .async = wish->async },
+				 .pause = wish->pause,
 				 .locals = wish->locals,
 				 .tasks_too = wish->async == ASYNC_ALL };
 
 	/* Those that wait have a turn of their own, once. */
 	if (taking.tasks_too)
 		taking.options.async = ASYNC_RUNNING;
+	if (taking.locals)
+		taking.options.pause = PAUSE_NEVER;
 	*dump = (struct dump){ .pid = pid };
 	if (!names_init(&dump->names))
 		return err_no_memory(err);

@@ -396,3 +396,19 @@ def local_variables(run):
     yield holds("of others the type", seen["inner"].startswith("<function at 0x"), seen["inner"], "<function at ...>")
     yield holds("what has no value is left out", "late" not in seen)
     yield holds("as text, under its frame", "\n    number = 42\n" in text)
+    for more in (("--pause=auto",), ("--pause=never",)):
+        yield from local_variables_of_one_call(run, more)
+
+
+def local_variables_of_one_call(run, more):
+    mixed, known, dumps = [], 0, run.count(400, 40)
+    with start(run.interpreter, "pairs.py") as target:
+        for _ in range(dumps):
+            done = run.sonde.run("dump", "-p", target.pid, "--json", "--locals", *more)
+            seen = {one["value"] for frame in json.loads(done.stdout)["threads"][0]["frames"] if frame["name"] == "inner"
+                    for one in frame.get("locals", ()) if one["name"] != "depth"}
+            known += bool(seen)
+            if len(seen) > 1:
+                mixed.append(seen)
+    yield Figure(f"{' '.join(more)} variables of two calls in one dump {mixed[:1] or ''}", len(mixed), "= 0", not mixed)
+    yield at_least(f"{' '.join(more)} dumps with variables", known, 1 if more == ("--pause=never",) else dumps / 2)
