@@ -81,7 +81,7 @@ enum task_walk {
 	TASK_WAITS,     /* whole */
 	TASK_RUNS,      /* it is on its thread's stack */
 	TASK_GONE,      /* it has ended, or is no task */
-	TASK_TRUNCATED, /* what waits for it, or what it awaits, is too long a chain */
+	TASK_TRUNCATED, /* what waits for it is too long a chain */
 	TASK_FAULT,     /* no memory */
 };
 
@@ -96,7 +96,8 @@ struct runtime_tasks {
 	u32 (*list)(const struct mem *mem, const void *state, struct task_cursor *cursor,
 		    struct vm_task *out, u32 room);
 	/* Leaf first: the frames in which the task waits, the task itself (FRAME_POS_TASK), then the same of
-	 * what waits for it, and so on.  `is_running`: without its own frames, which its thread has. */
+	 * what waits for it, and so on.  `is_running`: without its own frames, which its thread has.  Where there are too
+	 * many frames MARK_TRUNCATED (of kind FRAME_MARK) stands for some. */
 	enum task_walk (*walk)(const struct mem *mem, const void *state, u64 task, bool is_running,
 			       task_frame_fn *fn, void *arg);
 	/* Which task does the thread run? One of the answers. */
@@ -148,6 +149,8 @@ struct runtime {
 	const char *const *loop_symbols; /* ends with NULL */
 	/* Optional. Is the thread raising or handling an exception? A walker, too; any instant will do. */
 	bool (*raises)(const struct mem *mem, const void *state, u64 thread);
+	/* Of a runtime that has it: what it has to know and does not; NULL: nothing. */
+	const char *(*raises_lacks)(const void *state);
 	/* Optional: of a runtime whose programs have tasks. */
 	const struct runtime_tasks *tasks;
 	/* Optional. What is in use and where each number came from, for `sonde doctor --pid`. */

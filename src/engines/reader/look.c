@@ -48,7 +48,8 @@ static bool add_task_frame(void *arg, const struct frame *frame)
 	struct task_frames *to = arg;
 	struct frame copy = *frame;
 
-	copy.kind = to->kind;
+	if (copy.kind != FRAME_MARK)
+		copy.kind = to->kind;
 	return vec_push(to->frames, copy);
 }
 
@@ -253,7 +254,8 @@ static bool put_held(struct look *look, const struct walk *walk, enum step end,
 	good = good && look_put(&look->stack, first->at + torn, first->count - torn);
 	for (u32 i = torn; i < first->count; i++)
 		if (first->at[i].kind == FRAME_MARK)
-			result->flags |= SAMPLE_FAULT;
+			result->flags |= first->at[i].id == MARK_TRUNCATED ? SAMPLE_TRUNCATED :
+									     SAMPLE_FAULT;
 	if (end == STEP_FAULT && (walk->flags & WALK_TOP_UNSET) && !first->count) {
 		/* only the innermost was met, and it leads nowhere yet */
 	} else if (end != STEP_DONE) {

@@ -6,9 +6,10 @@
  *	  who waits for it (waiters.c) -> a task -> ...
  *
  * Where tasks are listed is found by find_tasks.c.  The outermost coroutine is met first, and a stack begins
- * with the innermost: so what a task awaits is collected, and given out backwards. */
+ * with the innermost: so what a task awaits is collected, and given out backwards.  Of very many the innermost are kept. */
 #include "runtimes/python/tasks.h"
 
+#include "base/vec.h"
 #include "runtimes/python/containers.h"
 #include "runtimes/python/find_tasks.h"
 #include "runtimes/python/step.h"
@@ -18,9 +19,10 @@
 #include "runtimes/python/waiters.h"
 
 enum {
-	COROUTINES_MAX = 512, /* of one task, one awaiting the next */
-	WAITERS_MAX = 64,     /* tasks, one awaiting the next */
-	STACK_TOPS = 2,       /* 3.15 has an index above what is awaited */
+	COROUTINES_MAX = 1 << 16, /* of one task, one awaiting the next */
+	COROUTINES_KEPT = 1 << 12,
+	WAITERS_MAX = 64, /* tasks, one awaiting the next */
+	STACK_TOPS = 2,   /* 3.15 has an index above what is awaited */
 	SET_CHUNK = 8,
 	LOOPS_MAX = 64, /* that run at a time */
 	NAME_BYTES = 64,
@@ -175,33 +177,70 @@ struct sink {
 	void *arg;
 };
 
-/* Whose caller is known runs, or is what something that runs awaits. */
-static enum task_walk walk_coroutines(const struct mem *mem, const struct python_state *state,
-				      u64 generator, const struct sink *sink)
-{
-	struct frame frames[COROUTINES_MAX];
-	u32 count = 0;
+/* The last of those that were met, one place after the other and again from the first. */
+struct coroutines {
+	VEC(struct frame) frames;
+	u32 met;
+};
 
-	for (; generator && count < COROUTINES_MAX; count++) {
+static bool keep(struct coroutines *kept, struct frame frame)
+{
+	u32 place = kept->met++ % COROUTINES_KEPT;
+
+	if (place == kept->frames.count)
+		return vec_push(&kept->frames, frame);
+	kept->frames.at[place] = frame;
+	return true;
+}
+
+static enum task_walk give_out(const struct coroutines *kept, const struct sink *sink)
+{
+	static const struct frame gap = { .id = MARK_TRUNCATED, .kind = FRAME_MARK };
+	u32 count = kept->frames.count;
+
+	for (u32 i = 1; i <= count; i++)
+		if (!sink->fn(sink->arg, &kept->frames.at[(kept->met - i) % COROUTINES_KEPT]))
+			return TASK_FAULT;
+	if (kept->met > count && !sink->fn(sink->arg, &gap))
+		return TASK_FAULT;
+	return count ? TASK_WAITS : TASK_GONE;
+}
+
+/* Whose caller is known runs, or is what something that runs awaits. */
+static enum task_walk collect(const struct mem *mem, const struct python_state *state,
+			      u64 generator, struct coroutines *kept)
+{
+	while (generator && kept->met < COROUTINES_MAX) {
 		struct python_frame frame;
 		u64 addr = frame_of(mem, state, generator);
-		frames[count] = (struct frame){ .at = addr };
+		struct frame one = { .at = addr };
 		if (!addr || !python_read_frame(mem, state, addr, false, &frame) ||
 		    !python_address_ok(frame.code))
 			break;
-		if (frame.previous && !count)
+		if (frame.previous && !kept->met)
 			return TASK_RUNS;
 		if (!python_own_pc(mem, state, &frame) ||
-		    !python_identity(mem, state, frame.code, &frames[count].owner))
+		    !python_identity(mem, state, frame.code, &one.owner))
 			break;
-		frames[count].id = frame.code;
-		frames[count].pos = (u32)frame.pc;
+		one.id = frame.code;
+		one.pos = (u32)frame.pc;
+		if (!keep(kept, one))
+			return TASK_FAULT;
 		generator = awaited_coroutine(mem, state, addr);
 	}
-	for (u32 i = count; i-- > 0;)
-		if (!sink->fn(sink->arg, &frames[i]))
-			return TASK_FAULT;
-	return count == COROUTINES_MAX ? TASK_TRUNCATED : count ? TASK_WAITS : TASK_GONE;
+	return TASK_WAITS;
+}
+
+static enum task_walk walk_coroutines(const struct mem *mem, const struct python_state *state,
+				      u64 generator, const struct sink *sink)
+{
+	struct coroutines kept = { 0 };
+	enum task_walk result = collect(mem, state, generator, &kept);
+
+	if (result == TASK_WAITS)
+		result = give_out(&kept, sink);
+	vec_free(&kept.frames);
+	return result;
 }
 
 static bool coroutine_of(const struct mem *mem, const struct python_state *state, u64 task,
@@ -252,7 +291,7 @@ static enum task_walk walk(const struct mem *mem, const void *state_, u64 task, 
 			enum task_walk one = coroutine_of(mem, state, task, &generator) ?
 						     walk_coroutines(mem, state, generator, &sink) :
 						     TASK_GONE;
-			if (!i && one != TASK_WAITS && one != TASK_TRUNCATED)
+			if (one == TASK_FAULT || (!i && one != TASK_WAITS))
 				return one;
 			result = one == TASK_WAITS ? result : one;
 		}

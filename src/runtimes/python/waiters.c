@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * waiters.c - up the chain of those that wait.
  *
- * From 3.14 on a future says who awaits it.  Before, its first callback is for whom it wakes (Modules/_asynciomodule.c,
- * Lib/asyncio):
+ * From 3.14 on a future says who awaits it.  Before, one of its callbacks is for whom it wakes: the first, if nobody else
+ * has asked to be told (Modules/_asynciomodule.c, Lib/asyncio):
  *
  *	await              the task's wakeup, an object or a builtin method that has the task
  *	gather, shield     a closure, one of whose cells is the outer future
@@ -21,8 +21,10 @@
 enum {
 	WAITERS_MAX = 64,  /* tasks and futures, one awaiting the next */
 	WAITERS_SHOWN = 1, /* of those that await one: a stack has one caller */
-	CALLBACK = 8,      /* behind the head of a future, and its loop */
-	METHOD_SELF = 8,   /* behind the head of a method, bound or builtin */
+	CALLBACK = 8,      /* the first: behind the head of a future, and its loop */
+	CALLBACKS = 24, /* the others, behind the context of the first: a list of pairs, or None */
+	CALLBACKS_MAX = 16,
+	METHOD_SELF = 8, /* behind the head of a method, bound or builtin */
 	FUNCTION_WORDS = 16,
 	CELLS_MAX = 16,
 };
@@ -119,13 +121,13 @@ static u64 parent_of_group(const struct place *place, u64 group)
 		       0;
 }
 
-static u64 woken_by(const struct place *place, u64 future)
+/* Whom the callback wakes; 0: nobody that is known. */
+static u64 woken_by_callback(const struct place *place, u64 callback, u64 future)
 {
 	char name[PYTHON_TYPE_NAME_MAX];
-	u64 callback, self;
+	u64 self;
 
-	if (!word_behind_head(place, future, CALLBACK, &callback) ||
-	    !python_type_name(place->mem, place->state, callback, name))
+	if (!python_type_name(place->mem, place->state, callback, name))
 		return 0;
 	if (!strcmp(name, "function"))
 		return future_in_closure(place, callback, future);
@@ -136,6 +138,43 @@ static u64 woken_by(const struct place *place, u64 future)
 	if (!strcmp(name, "builtin_function_or_method"))
 		return self;
 	return strcmp(name, "method") ? 0 : parent_of_group(place, self);
+}
+
+/* Is it a task or a future: is there any sense in going on from here? */
+static bool can_wait(const struct place *place, u64 object)
+{
+	return is_future(place, object) || python_is_task(place->mem, place->state, object);
+}
+
+static u64 woken_by_another(const struct place *place, u64 future)
+{
+	u64 list, count, items, pair, callback, size;
+
+	if (!word_behind_head(place, future, CALLBACKS, &list) ||
+	    !python_is_of_type(place->mem, place->state, list, "list") ||
+	    !mem_read(place->mem, list + place->state->at.bytes_length, &count, 8) ||
+	    !word_behind_head(place, list, 8, &items))
+		return 0;
+	for (u64 i = 0; i < count && i < CALLBACKS_MAX; i++) {
+		if (!mem_read(place->mem, items + 8 * i, &pair, 8) ||
+		    !python_read_tuple(place->mem, place->state, pair, &pair, &size) || !size ||
+		    !mem_read(place->mem, pair, &callback, 8))
+			return 0;
+		u64 woken = woken_by_callback(place, callback, future);
+		if (woken && can_wait(place, woken))
+			return woken;
+	}
+	return 0;
+}
+
+static u64 woken_by(const struct place *place, u64 future)
+{
+	u64 callback, woken = 0;
+
+	if (word_behind_head(place, future, CALLBACK, &callback))
+		woken = woken_by_callback(place, callback, future);
+	/* a method of anything: of the set, say, that keeps a task until it is done */
+	return woken && can_wait(place, woken) ? woken : woken_by_another(place, future);
 }
 
 /* ---- both ---------------------------------------------------------------------------------- */

@@ -102,15 +102,31 @@ async def start_named(gate):
     await plain(gate)
 
 
+kept = set()
+
+
+async def watched(gate):
+    task = start(start_named(gate), "watched inner")
+    kept.add(task)
+    task.add_done_callback(lambda _: None)
+    task.add_done_callback(kept.discard)
+    await task
+
+
+async def deep(gate):
+    await chain(gate, 700)
+
+
 async def group(gate):
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(plain(gate), name="in a group")
         tasks.create_task(chain(gate, 2), name=u"gr\u00fc\u00dfe")
 
 
-AWAITED = {"first of two": "gathered", "second of two": "gathered", "inner": "direct", "in a group": "group",
+AWAITED = {"first of two": "gathered", "second of two": "gathered", "inner": "direct", "watched inner": "watched", "in a group": "group",
            u"gr\u00fc\u00dfe": "group"}
-SHAPES = [plain, chain, awaitable, manager, generator, comprehension, multi_line, timed, gathered, direct]
+SHAPES = [plain, chain, awaitable, manager, generator, comprehension, multi_line, timed, gathered, direct, watched,
+          deep]
 if hasattr(asyncio, "TaskGroup"):
     SHAPES.append(group)
 
@@ -170,7 +186,7 @@ def facts():
     told = [{"name": name_of(task), "frames": frames_of(task), "waiters": waiters_of(task)} for task in tasks]
     waiting = {name for one in told for name in one["waiters"]}
     if not NAMED:  # which of them wait for others cannot be told
-        return [one for one in told if one["frames"][-1][2] not in ("gathered", "direct")]
+        return [one for one in told if one["frames"][-1][2] not in ("gathered", "direct", "watched")]
     return [one for one in told if one["name"] not in waiting]
 
 
