@@ -340,6 +340,26 @@ def exception(run):
     yield at_most("of it outside of handlers", 100 * outside / folded.total(recording.stacks), 1, " %")
 
 
+@row("py-gc", "garbage collection stands on top of what caused it, with its share", language="python")
+def collections(run):
+    if run.interpreter.version < (3, 7):
+        raise Skip("not known of it")
+    for engine in ("reader", "kernel"):
+        with start(run.interpreter, "collecting.py") as target:
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), weights=True, more=("-e", engine))
+            spent = target.finish()["spent_ns"]
+        in_gc = Counter()
+        for stack in recording.stacks:
+            labels = {frame.label for frame in stack.frames}
+            if folded.GC in labels:
+                in_gc["collects" in labels] += stack.count
+        ours, truth = in_gc.total() / folded.total(recording.stacks), spent["collects"] / sum(spent.values())
+        yield at_most(f"{engine}: share, off", abs(100 * (ours - truth)), 2, " points",
+                      stats.share_bar(2, truth, recording.independent))
+        yield exactly(f"{engine}: in another function", in_gc[False], 0)
+        yield at_least(f"{engine}: share", 100 * ours, 20, " %")
+
+
 @row("py-gil", "--mode gil: who holds the lock", language="python")
 def gil(run):
     if run.interpreter.free_threaded:

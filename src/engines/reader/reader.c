@@ -529,13 +529,34 @@ static bool has_raises(const struct runtime *runtime)
 	return runtime->raises;
 }
 
+/* Of none of its runtimes: then there would be no sample, ever. */
+static bool knows_raises(const struct reader_process *process, struct err *err)
+{
+	const char *lacks = NULL;
+
+	for (u32 i = 0; i < process->attached.count; i++) {
+		const struct attached *attached = process->attached.at[i];
+		if (!attached->runtime->raises)
+			continue;
+		lacks = attached->runtime->raises_lacks ?
+				attached->runtime->raises_lacks(attached->state) :
+				NULL;
+		if (!lacks)
+			return true;
+	}
+	return !lacks ||
+	       err_set(err, ERR_UNSUPPORTED, "--mode exception: process %u does not say %s",
+		       process->pid, lacks);
+}
+
 static bool can_mode(const struct reader_process *process, enum engine_mode mode, struct err *err)
 {
 	if (mode == MODE_OFFCPU)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "--mode offcpu needs the kernel engine (-e kernel)");
 	return mode != MODE_EXCEPTION ||
-	       process_can(process, has_raises, "mode exception", "who raises is", err);
+	       (process_can(process, has_raises, "mode exception", "who raises is", err) &&
+		knows_raises(process, err));
 }
 
 static struct run *run_new(const struct engine_options *options, struct err *err)

@@ -175,6 +175,9 @@ static void python_describe(const void *state_, struct str *out)
 		 (unsigned long long)state.interpreters, source_text(state.runtime_source));
 	str_addf(out, "  %-20s %14u  %s\n", "pthread.tid", state.pthread_tid,
 		 source_text(state.pthread_source));
+	if (!state.at.runtime_collecting && !state.at.interp_collecting)
+		str_addf(out, "  %-20s %14s  not known: garbage collection is not shown\n",
+			 "collecting", "-");
 	for (u32 i = 0; i < PYTHON_FIELD_COUNT; i++)
 		if (state.source[i] != PYTHON_FROM_NOWHERE)
 			str_addf(out, "  %-20s %14u  %s\n", python_field_name(i),
@@ -214,6 +217,15 @@ static bool raises(const struct mem *mem, const void *state, u64 thread)
 	return python_raises(mem, state, thread);
 }
 
+static const char *raises_lacks(const void *state_)
+{
+	const struct python_state *state = state_;
+
+	if (!state->none)
+		return "where None is (_Py_NoneStruct)";
+	return state->at.thread_raising ? NULL : "where a thread keeps its exception";
+}
+
 static bool is_lock(const struct mem *mem, const void *state, u64 address)
 {
 	return python_is_gil(mem, state, address);
@@ -245,6 +257,7 @@ const struct runtime python_runtime = {
 	.is_lock = is_lock,
 	.locals = python_add_locals,
 	.raises = raises,
+	.raises_lacks = raises_lacks,
 	.tasks = &python_runtime_tasks,
 	.own_word = own_word,
 	.loop_symbols = loop_symbols,

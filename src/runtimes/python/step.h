@@ -31,8 +31,8 @@ enum {
 	/* A caller's frame lies this close below in the thread's data stack; else it may be a shim. */
 	PYTHON_NEAR = 16384,
 	PYTHON_THREAD_MAX = 1024, /* bytes of a thread (3.11, 3.12) */
-	/* Generators within generators that are asked whether they handle an exception. */
-	PYTHON_HANDLED_MAX = 8,
+	/* Generators within generators that are asked whether they handle an exception: Python's own limit is 1,000. */
+	PYTHON_HANDLED_MAX = 1 << 14,
 	PYTHON_COPIES_MAX = 1 << 16,
 	/* Words below the end of a thread's stack of frames among which its last frame is sought, so many a read. */
 	PYTHON_LAST_WORDS = 64,
@@ -230,11 +230,12 @@ PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_s
 	u64 collecting = at->runtime_collecting ? state->runtime + at->runtime_collecting :
 			 at->interp_collecting  ? interp + at->interp_collecting :
 						  0;
+	/* It collects who has the lock; without one all others stand still meanwhile. */
+	bool may_collect = (walk->flags & WALK_LOCK) || (state->facts & PYTHON_FREE_THREADED);
 	u64 generation;
 	u32 flag, version;
 
-	if (collecting && (walk->flags & WALK_LOCK) && mem_peek_last(mem, collecting, &flag, 4) &&
-	    flag == 1)
+	if (collecting && may_collect && mem_peek_last(mem, collecting, &flag, 4) && flag == 1)
 		walk->flags |= WALK_GC;
 	/* A frame's owner tells apart what was at its address, whenever that was. */
 	walk->generation = 1;
@@ -450,7 +451,7 @@ PYTHON_WALKER bool python_is_generator(const struct mem *mem, const struct pytho
 {
 	u32 flags;
 
-	return mem_peek(mem, code + state->at.code_flags, &flags, 4) &&
+	return state->at.code_flags && mem_peek(mem, code + state->at.code_flags, &flags, 4) &&
 	       (flags & PYTHON_CODE_GENERATOR);
 }
 

@@ -43,6 +43,22 @@ def generator(seconds):
     yield 2
 
 
+def nested(depth, seconds):
+    if depth:
+        for each in nested(depth - 1, seconds):
+            yield each
+    else:
+        in_handler(seconds)
+        yield 1
+
+
+def handles_above(seconds):
+    try:
+        raise ValueError
+    except ValueError:
+        for _ in nested(40, seconds): pass
+
+
 def timed(name, function, *args):
     begin = truth.now_ns()
     function(*args)
@@ -52,6 +68,7 @@ def timed(name, function, *args):
 def turn():
     timed("plain", plain, 0.006)
     timed("handles", handles, 0.002)
+    timed("handles", handles_above, 0.003)
     suspended = generator(0.001)
     timed("handles", next, suspended)
     timed("plain", plain, 0.003)
