@@ -29,7 +29,8 @@ static const struct option_row rows[] = {
 	{ 'l', "locals", NULL, OPTION_FLAG, AT(locals),
 	  .text = "the local variables of each frame too (Python); but for --pause=never a thread that runs is "
 		  "stopped while they are read" },
-	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), .text = "only this thread" },
+	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), OPTION_NO_DASH,
+	  .text = "only this thread" },
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
 	  .text = "stop a thread for microseconds: never, always, or auto: when its stack changes "
 		  "while it is read" },
@@ -37,6 +38,11 @@ static const struct option_row rows[] = {
 	  .text = "asyncio (Python): threads by the task that they run, and all: the tasks that wait, too" },
 	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
 	  .synonym = true },
+	{ 0, "subprocesses", NULL, OPTION_IGNORED,
+	  .text = "a dump is of one process: give -p PID of each (pgrep -P PID lists the children)" },
+	{ 'n', "native", NULL, OPTION_IGNORED,
+	  .text = "a dump has no native frames: sonde record and sonde top show them" },
+	{ 0, "full-filenames", NULL, OPTION_IGNORED, .text = "not needed: paths are always whole" },
 	{ 0, "force-version", "VERSION", OPTION_IGNORED,
 	  .text = "not needed: the version is read from the process itself" },
 	{ 0 },

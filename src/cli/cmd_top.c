@@ -40,7 +40,7 @@ static const struct option_row rows[] = {
 	{ 'a', "all", NULL, OPTION_FLAG, AT(all),
 	  .text = "every process; with the reader, those that run Ruby or Python" },
 	SAMPLING_RATE(top_options),
-	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns),
+	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns), OPTION_ENDLESS,
 	  .text = "stop after this long: 30, 30s, 5m (with --once: 1s)" },
 	{ 0, "once", NULL, OPTION_FLAG, AT(once), .text = "sample that long, print a report, end" },
 	{ 'j', "json", NULL, OPTION_FLAG, AT(json), .text = "with --once: as JSON" },
@@ -52,6 +52,7 @@ static const struct option_row rows[] = {
 	SAMPLING_HOW(top_options),
 	SAMPLING_SYNONYMS(top_options),
 	{ 0, "subprocesses", NULL, OPTION_IGNORED, .text = "" },
+	{ 0, "full-filenames", NULL, OPTION_IGNORED, .text = "not needed: paths are always whole" },
 	{ 0 },
 };
 #undef AT

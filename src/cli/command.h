@@ -17,6 +17,13 @@ enum option_kind {
 	OPTION_IGNORED, /* accepted for users of other profilers; `text` is said as a note, "" is silent */
 };
 
+/* A row's `low`, of kinds that have no numbers: */
+enum {
+	OPTION_NO_DASH =
+		1, /* a text that does not begin with "-": that is the next option, and a value is missing */
+	OPTION_ENDLESS = 1, /* a duration that may be "unlimited": 0 */
+};
+
 struct option_row {
 	char letter; /* 0: none */
 	const char *name;

@@ -165,12 +165,17 @@ static bool store(const struct option_row *row, void *base, const char *text,
 		break;
 	case OPTION_TEXT:
 		*(const char **)at = text;
+		good = row->low != OPTION_NO_DASH || text[0] != '-' ||
+		       err_set(err, ERR_USAGE, "needs a value before \"%.80s\": %s", text,
+			       row->value);
 		break;
 	case OPTION_CHOICE:
 		good = value_parse_choice(text, row->choices, (u32 *)at, err);
 		break;
 	case OPTION_DURATION:
-		good = value_parse_duration(text, (u64 *)at, err);
+		*(u64 *)at = 0;
+		good = (row->low == OPTION_ENDLESS && !strcmp(text, "unlimited")) ||
+		       value_parse_duration(text, (u64 *)at, err);
 		break;
 	case OPTION_PRESET:
 		*(u32 *)at = row->low;

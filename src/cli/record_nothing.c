@@ -63,7 +63,7 @@ static void explain_thread(struct out *out, const struct session *session, const
 }
 
 void record_say_nothing(const struct session *session, const struct quality *quality,
-			const char *thread)
+			enum engine_mode mode, const char *thread)
 {
 	struct out why;
 
@@ -72,6 +72,9 @@ void record_say_nothing(const struct session *session, const struct quality *qua
 		out_text(&why, ": the process is stopped; kill -CONT (SIGCONT) lets it go on");
 	else if (!quality->processes)
 		out_text(&why, ": none of its processes ran a language that sonde supports");
+	else if (mode == MODE_LOCK && !thread)
+		out_text(&why, ": no thread was seen with the VM's lock; a Python built without a "
+			       "GIL has none: use --mode cpu");
 	else if (thread)
 		explain_thread(&why, session, thread);
 	say_warning("no samples were taken, so nothing was written%.*s", (int)why.used,

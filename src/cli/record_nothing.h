@@ -3,6 +3,6 @@
 #pragma once
 #include "session/session.h"
 
-/* `thread` is what -t asked for, NULL when it was not given. */
+/* `mode` and `thread` are what was asked for; `thread` is NULL when -t was not given. */
 void record_say_nothing(const struct session *session, const struct quality *quality,
-			const char *thread);
+			enum engine_mode mode, const char *thread);

@@ -30,8 +30,11 @@ static const struct {
 
 static const char recording_format[] = "sonde", recording_extension[] = ".sonde";
 
-static const struct exporter *find_format(const char *name)
+/* py-spy's flame graph is an .svg, rbspy's is one or the page. */
+static const struct exporter *find_format(const char *name, const char *path)
 {
+	if (path && !strcmp(name, "flamegraph") && path_ends(path, ".svg"))
+		return exporter_named("svg");
 	for (u32 i = 0; i < COUNT_OF(foreign_formats); i++)
 		if (!strcmp(foreign_formats[i].name, name) && foreign_formats[i].ours)
 			name = foreign_formats[i].ours;
@@ -108,7 +111,7 @@ bool record_output_choose(struct record_output *output, const char *path, const 
 	bool recording = format ? !strcmp(format, recording_format) :
 				  !path || path_ends(path, recording_extension);
 	if (format)
-		output->exporter = find_format(format);
+		output->exporter = find_format(format, path);
 	else if (path && !strcmp(path, "-"))
 		output->exporter = exporter_named("folded"); /* lines are what pipes are for */
 	else if (path)

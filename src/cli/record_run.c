@@ -259,6 +259,7 @@ static int write_profile(struct recording *r)
 			trace_table_say_nothing(r->session);
 		else
 			record_say_nothing(r->session, &profile->quality,
+					   (enum engine_mode)r->given->sampling.mode,
 					   r->given->sampling.thread);
 		/* A command's exit code is its own: it may just have been short. */
 		if (r->command)

@@ -25,7 +25,7 @@ struct record_options {
 #define RECORD_AT(field) offsetof(struct record_options, field)
 
 #define RECORD_FILE                                                                                 \
-	{ 'd', "duration", "TIME", OPTION_DURATION, RECORD_AT(duration_ns),                         \
+	{ 'd', "duration", "TIME", OPTION_DURATION, RECORD_AT(duration_ns), OPTION_ENDLESS,                         \
 	  .text = "stop after this long: 30, 30s, 5m, 1.5s, 200ms" },                               \
 	{ 'o', "output", "FILE", OPTION_TEXT, RECORD_AT(output),                                    \
 	  .text = "the output; \"-\" is standard output (default: sonde-PID-TIME.sonde)" },         \

@@ -58,7 +58,7 @@ struct sampling {
 
 /* Of which threads, and who the command runs as. */
 #define SAMPLING_WHOM(type)                                                                         \
-	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread),                        \
+	{ 't', "thread", "TID|NAME", OPTION_TEXT, SAMPLING_AT(type, thread), OPTION_NO_DASH,                        \
 	  .text = "only this thread" },                                                             \
 	{ 0, "no-children", NULL, OPTION_FLAG, SAMPLING_AT(type, no_children),                      \
 	  .text = "only this process, none of its children" },                      \

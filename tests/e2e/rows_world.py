@@ -90,6 +90,10 @@ def bad_input(run):
         cases.expect("swapped -f and -o",
                      sonde.run("record", "-p", target.pid, "-f", "out.txt", "-o", "folded"), USAGE, "-o")
         cases.expect("no such thread", sonde.run("dump", "-p", target.pid, "-t", "nobody"), FAILED, "nobody")
+        cases.expect("a thread's name forgotten", sonde.run("record", "-p", target.pid, "-t", "-o", "x.svg"), USAGE, "-t")
+        cases.expect("py-spy's words for a dump",
+                     sonde.run("dump", "-p", target.pid, "--subprocesses", "--native", "--full-filenames"), 0,
+                     "each", "native frames", error_lines=0)
         for thread in ("nobody", "999999"):
             cases.expect(f"record -t {thread}",
                          sonde.run("record", "-p", target.pid, "-t", thread, "-d", "0.3s", "-f", "folded", "-o",

@@ -549,11 +549,27 @@ static bool knows_raises(const struct reader_process *process, struct err *err)
 		       process->pid, lacks);
 }
 
+/* Where no VM has a lock nobody holds it. */
+static bool has_lock(const struct reader_process *process, struct err *err)
+{
+	for (u32 i = 0; i < process->attached.count; i++) {
+		const struct attached *attached = process->attached.at[i];
+		if (!attached->runtime->has_lock || attached->runtime->has_lock(attached->state))
+			return true;
+	}
+	return !process->attached.count ||
+	       err_set(err, ERR_UNSUPPORTED, "--mode gil: this %s has no %s: use --mode cpu",
+		       process->attached.at[0]->runtime->name,
+		       process->attached.at[0]->runtime->lock);
+}
+
 static bool can_mode(const struct reader_process *process, enum engine_mode mode, struct err *err)
 {
 	if (mode == MODE_OFFCPU)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "--mode offcpu needs the kernel engine (-e kernel)");
+	if (mode == MODE_LOCK)
+		return has_lock(process, err);
 	return mode != MODE_EXCEPTION ||
 	       (process_can(process, has_raises, "mode exception", "who raises is", err) &&
 		knows_raises(process, err));

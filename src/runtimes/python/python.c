@@ -226,6 +226,11 @@ static const char *raises_lacks(const void *state_)
 	return state->at.thread_raising ? NULL : "where a thread keeps its exception";
 }
 
+static bool has_lock(const void *state)
+{
+	return !(((const struct python_state *)state)->facts & PYTHON_FREE_THREADED);
+}
+
 static bool is_lock(const struct mem *mem, const void *state, u64 address)
 {
 	return python_is_gil(mem, state, address);
@@ -255,6 +260,7 @@ const struct runtime python_runtime = {
 	.has_turns = has_turns,
 	.find_names = python_find_threads,
 	.is_lock = is_lock,
+	.has_lock = has_lock,
 	.locals = python_add_locals,
 	.raises = raises,
 	.raises_lacks = raises_lacks,

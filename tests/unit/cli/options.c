@@ -19,6 +19,8 @@ static const struct option_row rows[] = {
 	{ 'r', "rate", "HZ", OPTION_NUMBER, AT(hz), 1, 20000, .text = "" },
 	{ 'd', "duration", "TIME", OPTION_DURATION, AT(duration_ns), .text = "" },
 	{ 'o', "output", "FILE", OPTION_TEXT, AT(output), .text = "" },
+	{ 't', "thread", "NAME", OPTION_TEXT, AT(output), OPTION_NO_DASH, .text = "" },
+	{ 0, "most", "TIME", OPTION_DURATION, AT(duration_ns), OPTION_ENDLESS, .text = "" },
 	{ 0, "mode", "MODE", OPTION_CHOICE, AT(mode), .choices = "cpu,wall,gvl", .text = "" },
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
 	  .text = "" },
@@ -98,6 +100,27 @@ static void what_is_not_given_is_the_default(void **state)
 
 	assert_true(o.good);
 	assert_memory_equal(&o.got, &defaults, sizeof defaults);
+}
+
+static void a_dash_begins_the_next_option(void **state)
+{
+	struct outcome o = parse(&permuting, "-t -o x.svg");
+	(void)state;
+
+	assert_false(o.good);
+	assert_string_equal(o.err.text, "-t/--thread: needs a value before \"-o\": NAME");
+	assert_true(parse(&permuting, "-o -").good);
+	assert_true(parse(&permuting, "-t a-b").good);
+}
+
+static void some_durations_have_no_end(void **state)
+{
+	struct outcome o = parse(&permuting, "-d 5 --most unlimited");
+	(void)state;
+
+	assert_true(o.good);
+	assert_int_equal(o.got.duration_ns, 0);
+	assert_false(parse(&permuting, "-d unlimited").good);
 }
 
 static void presets_and_notes(void **state)
@@ -227,6 +250,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_spellings_mean_the_same),
 		cmocka_unit_test(what_is_not_given_is_the_default),
+		cmocka_unit_test(a_dash_begins_the_next_option),
+		cmocka_unit_test(some_durations_have_no_end),
 		cmocka_unit_test(presets_and_notes),
 		cmocka_unit_test(a_command_line_of_its_own_is_left_alone),
 		cmocka_unit_test(errors_name_the_option_the_value_and_the_way_out),

@@ -26,6 +26,8 @@ static void format_by_option_then_by_name(void **state)
 		{ "x.html", "folded", "folded" },
 		{ "x", "pprof", "pprof" },
 		{ "x", "flamegraph", "html" }, /* as rbspy and py-spy call it */
+		{ "x.svg", "flamegraph", "svg" },
+		{ "x.html", "flamegraph", "html" },
 		{ "x", "collapsed", "folded" },
 		{ "x", "raw", "folded" },
 	};
