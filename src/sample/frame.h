@@ -5,7 +5,8 @@
  *	owner  what qualifies it: for Ruby the method entry through which the iseq was called
  *	       (the class in "Foo#bar" hangs on it, one iseq may serve several); for native code the number of its
  *	       file, and the pc is then as linked there, and in front of a return address; else 0
- *	at     where the activation lives: native SP, address of the control frame
+ *	at     where the activation lives: native SP, address of the control frame; or where in the native frame that entered a loop
+ *	       through it (FRAME_PLACED)
  *	pos    where in it: the low 32 bits of the VM's pc, or a line for those who have one
  */
 #pragma once
@@ -33,7 +34,8 @@ enum frame_mark {
 };
 
 enum frame_flags {
-	/* managed: a new interpreter loop was entered through this frame; native: a function that enters loops */
+	/* managed: a new interpreter loop was entered through this frame; native: a function that enters loops, or a loop that
+	 * is just being entered or left */
 	FRAME_ENTRY = 1 << 0,
 	FRAME_LOOP = 1 << 1, /* native: inside an interpreter loop; stands for managed frames */
 	FRAME_C = 1 << 2,    /* managed: a function written in C, known to the runtime by name */
@@ -42,6 +44,7 @@ enum frame_flags {
 	FRAME_INLINED =
 		1
 		<< 5, /* native: its code was put into its caller's; names have it, samples do not */
+	FRAME_PLACED = 1 << 6, /* managed, of an entry: `at` is an address on the native stack */
 };
 
 struct frame {

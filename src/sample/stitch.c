@@ -6,7 +6,8 @@
 struct used {
 	const struct stitch_list *list;
 	u32 taken, outer_c;
-	u32 idle; /* loops from here on that have no frames yet */
+	u32 placed; /* the next frame that says where its loop is; behind the last one: none does */
+	bool is_idle; /* the innermost loop has no frames yet */
 };
 
 struct stitching {
@@ -59,6 +60,31 @@ static void put_segment(struct stitching *s, struct used *vm)
 	}
 }
 
+/* An address is believed if it is one of the native frames'. */
+static bool is_placed(const struct stitch *in, const struct frame *frame)
+{
+	u32 last = in->native_count - 1;
+
+	return (frame->flags & FRAME_PLACED) && in->native_count && frame->at >= in->native[0].at &&
+	       (!in->is_whole || frame->at < in->native[last].at);
+}
+
+static void seek_placed(const struct stitch *in, struct used *vm)
+{
+	if (vm->placed < vm->taken)
+		vm->placed = vm->taken;
+	while (vm->placed < vm->list->count && !is_placed(in, &vm->list->frames[vm->placed]))
+		vm->placed++;
+}
+
+/* The managed frames up to the next that is placed, and with it. */
+static void put_placed(struct stitching *s, struct used *vm)
+{
+	while (vm->taken <= vm->placed)
+		put(s, &vm->list->frames[vm->taken++]);
+	seek_placed(s->in, vm);
+}
+
 static bool is_loop_of(const struct frame *frame, u32 vm)
 {
 	return (frame->flags & FRAME_LOOP) && frame->pos == vm;
@@ -98,6 +124,13 @@ static bool is_at_door(const struct stitch *in, u32 vm)
 	return false;
 }
 
+/* Is one loop too many at the leaf? */
+static bool is_leaf_idle(const struct stitch *in, const struct stitch_list *list, u32 vm)
+{
+	return !list->is_linked ||
+	       (is_loop_of(&in->native[0], vm) && (in->native[0].flags & FRAME_ENTRY));
+}
+
 /* What does not go together. */
 static void begin_list(struct stitching *s, u32 number)
 {
@@ -107,26 +140,45 @@ static void begin_list(struct stitching *s, u32 number)
 	*vm = (struct used){ .list = &s->in->vms[number] };
 	vm->outer_c = count_outer_c(vm->list);
 	u32 segments = count_segments(vm->list, vm->outer_c);
-	if (!s->in->is_whole || !vm->list->is_whole)
+	seek_placed(s->in, vm);
+	if (vm->placed < vm->list->count || !s->in->is_whole || !vm->list->is_whole)
 		return;
-	vm->idle = loops > segments ? loops - segments : 0;
+	vm->is_idle = loops > segments && is_leaf_idle(s->in, vm->list, number);
 	for (; segments > loops; segments--)
 		put_segment(s, vm);
 	if (vm->taken != 1 || !is_at_door(s->in, number))
 		s->result.leftover += vm->taken;
 }
 
-/* The frames that it stands for, or itself. */
-static void put_loop(struct stitching *s, const struct frame *frame)
+static void put_missing(struct stitching *s, const struct frame *frame)
 {
-	struct used *vm = &s->vms[frame->pos];
+	put(s, frame);
+	s->result.missing++;
+}
 
-	if (vm->idle || vm->taken == vm->list->count) {
-		put(s, frame);
-		s->result.missing++;
-		vm->idle -= vm->idle > 0;
-	} else {
+/* The frames that it stands for, or itself. */
+static void put_loop(struct stitching *s, u32 number)
+{
+	const struct frame *frame = &s->in->native[number];
+	struct used *vm = &s->vms[frame->pos];
+	const struct stitch_list *list = vm->list;
+	u64 end = number + 1 < s->in->native_count ? frame[1].at : UINT64_MAX;
+
+	for (u32 before = vm->taken;
+	     vm->placed < list->count && list->frames[vm->placed].at < frame->at;
+	     before = vm->taken) {
+		put_placed(s, vm);
+		s->result.leftover += vm->taken - before;
+	}
+	if (vm->is_idle || vm->taken == list->count) {
+		put_missing(s, frame);
+		vm->is_idle = false;
+	} else if (vm->placed == list->count) {
 		put_segment(s, vm);
+	} else if (list->frames[vm->placed].at < end) {
+		put_placed(s, vm);
+	} else {
+		put_missing(s, frame);
 	}
 }
 
@@ -147,7 +199,7 @@ struct stitched stitch(const struct stitch *in, struct frame *out, u32 room)
 	for (u32 i = 0; i < in->native_count; i++) {
 		const struct frame *frame = &in->native[i];
 		if ((frame->flags & FRAME_LOOP) && frame->pos < STITCH_VMS) {
-			put_loop(&s, frame);
+			put_loop(&s, i);
 			continue;
 		}
 		if (in->is_whole && i + 1 == in->native_count)

@@ -9,12 +9,18 @@
  * those up to and with the next through which a loop was entered (FRAME_ENTRY, the * above).  A managed frame of a function
  * written in C is inside its segment; what it calls natively comes before the loop's frame by itself.
  *
- * The lists are matched from the root, so that a mismatch ends up at the leaf, where a frame has been pushed and its loop not
- * entered, or a loop entered and its frame not linked. Nothing is dropped, and mismatches are counted: managed frames without a
- * loop are `leftover` and are put on top of the native function that pushed them, loops without frames are `missing` and stay
- * native frames.  One frame on top of a function that is about to enter a loop (FRAME_ENTRY of a native frame) is where it belongs,
- * and no leftover.  Outermost functions written in C need no loop: they go with the segment that they called.  Where the
- * outer end of either list is not known, they are put together from the leaf on.
+ * A frame that says where on the native stack its loop was entered (FRAME_PLACED) belongs to the loop whose frame that is in.
+ *
+ * Where none says so, order decides.  Managed frames that are too many are on top, where a frame has been pushed and its loop not
+ * entered.  Of loops that are too many, one may be at the leaf, entered with its frame not linked: in a list that may end before the
+ * native stack does, only a loop that has just begun or is about to end (FRAME_LOOP and FRAME_ENTRY).  All others are outside: they
+ * run what the list does not reach, who has switched to a coroutine or called another interpreter.
+ *
+ * Nothing is dropped, and mismatches are counted: managed frames without a loop are `leftover` and are put on top of the native
+ * function that pushed them, loops without frames are `missing` and stay native frames.  One frame on top of a function that is
+ * about to enter a loop (FRAME_ENTRY of a native frame) is where it belongs, and no leftover.  Outermost functions written in C
+ * need no loop: they go with the segment that they called.  Where the outer end of either list is not known, they are put
+ * together from the leaf on.
  *
  * A pure function: no language in it and no engine, so each engine is tested by the same tapes. */
 #pragma once
@@ -26,7 +32,8 @@ enum { STITCH_VMS = 2 };
 struct stitch_list {
 	const struct frame *frames;
 	u32 count;
-	bool is_whole; /* it reaches the thread's first function */
+	bool is_whole;  /* it reaches the first function */
+	bool is_linked; /* which need not be that of the native stack */
 };
 
 struct stitch {

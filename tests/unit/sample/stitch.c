@@ -2,52 +2,67 @@
  * stitch.c - two lists become one.
  *
  * Native frames are small letters and L for a loop (l for one of the second VM), d for what enters one, managed ones capitals, with a * behind one
- * through which a loop was entered, and a . behind what is written in C. Leaf first. */
+ * through which a loop was entered, a digit behind one that says in which native frame that is (0: the innermost), and a . behind
+ * what is written in C.  A loop with a ! has just begun. Leaf first. */
 #include "check.h"
 
 #include "sample/stitch.h"
 
 #include <string.h>
 
-enum { ROOM = 32 };
+enum { ROOM = 32, FRAME_BYTES = 64 };
 
 static u32 frames_of(const char *text, struct frame out[ROOM])
 {
 	u32 count = 0;
 
 	for (; *text; text++) {
-		if (*text == '*') {
+		if (*text == '*' || *text == '!') {
 			out[count - 1].flags |= FRAME_ENTRY;
+			continue;
+		}
+		if (*text >= '0' && *text <= '9') {
+			out[count - 1].flags |= FRAME_ENTRY | FRAME_PLACED;
+			out[count - 1].at = FRAME_BYTES * (u64)(*text - '0' + 1) + 8;
 			continue;
 		}
 		if (*text == '.') {
 			out[count - 1].flags |= FRAME_C;
 			continue;
 		}
-		out[count++] = (struct frame){ .id = (u64)*text,
-					       .kind = *text < 'a' && *text != 'L' ? FRAME_MANAGED :
-										     FRAME_NATIVE,
-					       .flags = *text == 'L' || *text == 'l' ? FRAME_LOOP :
-							*text == 'd'                 ? FRAME_ENTRY :
-										       0,
-					       .pos = *text == 'l' };
+		out[count] = (struct frame){ .id = (u64)*text,
+					     .at = FRAME_BYTES * ((u64)count + 1),
+					     .kind = *text < 'a' && *text != 'L' ? FRAME_MANAGED :
+										   FRAME_NATIVE,
+					     .flags = *text == 'L' || *text == 'l' ? FRAME_LOOP :
+						      *text == 'd'                 ? FRAME_ENTRY :
+										     0,
+					     .pos = *text == 'l' };
+		count++;
 	}
 	return count;
 }
 
+enum ends {
+	CUT_OFF,
+	WHOLE,
+	LINKED, /* whole, and the managed ones may end first */
+};
+
 static struct stitched join(const char *native, const char *managed, const char *second,
-			    bool is_whole, u32 room, char text[ROOM + 1])
+			    enum ends ends, u32 room, char text[ROOM + 1])
 {
 	struct frame natives[ROOM], manageds[STITCH_VMS][ROOM], out[ROOM];
 	struct stitch in = { .native = natives,
 			     .native_count = frames_of(native, natives),
-			     .is_whole = is_whole };
+			     .is_whole = ends != CUT_OFF };
 
 	for (u32 i = 0; i < STITCH_VMS; i++)
 		in.vms[i] = (struct stitch_list){ .frames = manageds[i],
 						  .count = frames_of(i ? second : managed,
 								     manageds[i]),
-						  .is_whole = is_whole };
+						  .is_whole = ends != CUT_OFF,
+						  .is_linked = ends == LINKED };
 	struct stitched result = stitch(&in, out, room);
 	for (u32 i = 0; i < result.count; i++)
 		text[i] = (char)out[i].id;
@@ -60,6 +75,19 @@ struct row {
 	u32 leftover, missing;
 	bool is_cut_off;
 };
+
+static void assert_rows(const struct row *rows, u32 count, enum ends ends)
+{
+	for (u32 i = 0; i < count; i++) {
+		char one[ROOM + 1];
+		struct stitched got = join(rows[i].native, rows[i].managed, "",
+					   rows[i].is_cut_off ? CUT_OFF : ends, ROOM, one);
+		assert_string_equal(one, rows[i].one);
+		assert_int_equal(got.leftover, rows[i].leftover);
+		assert_int_equal(got.missing, rows[i].missing);
+		assert_false(got.is_cut);
+	}
+}
 
 static void two_lists_become_one(void **state)
 {
@@ -76,6 +104,7 @@ static void two_lists_become_one(void **state)
 		{ "aLbLs", "A*", "aAbLs", 0, 1, true },
 		/* the two do not go together */
 		{ "aLbLs", "A*", "aLbAs", 0, 1, false },
+		{ "aLbLcLs", "A*", "aLbAcLs", 0, 2, false },
 		{ "aLs", "A*BC*", "AaBCs", 1, 0, false },
 		{ "aLbLs", "A*B*C*", "AaBbCs", 1, 0, false },
 		{ "as", "A*", "Aas", 1, 0, false },
@@ -98,15 +127,60 @@ static void two_lists_become_one(void **state)
 	};
 
 	(void)state;
-	for (u32 i = 0; i < COUNT_OF(rows); i++) {
-		char one[ROOM + 1];
-		struct stitched got = join(rows[i].native, rows[i].managed, "", !rows[i].is_cut_off,
-					   ROOM, one);
-		assert_string_equal(one, rows[i].one);
-		assert_int_equal(got.leftover, rows[i].leftover);
-		assert_int_equal(got.missing, rows[i].missing);
-		assert_false(got.is_cut);
-	}
+	assert_rows(rows, COUNT_OF(rows), WHOLE);
+}
+
+/* Who has switched to a coroutine, or called another interpreter, is outside. */
+static void a_list_may_end_before_the_native_stack_does(void **state)
+{
+	static const struct row rows[] = {
+		{ "aLbLcLs", "A*B*", "aAbBcLs", 0, 1, false },
+		{ "LbLcLs", "A*B*", "AbBcLs", 0, 1, false },
+		{ "LbLcLds", "A*", "AbLcLds", 0, 2, false },
+		{ "LbLs", "A*", "AbLs", 0, 1, false },
+		/* one has just begun: that one is not filled yet */
+		{ "L!bLs", "A*", "LbAs", 0, 1, false },
+		{ "L!bLcLs", "A*", "LbAcLs", 0, 2, false },
+		{ "L!bLs", "A*B*", "AbBs", 0, 0, false },
+		/* what it calls is not it */
+		{ "aL!bLs", "A*", "aAbLs", 0, 1, false },
+		/* a frame that is pushed, as ever */
+		{ "abLs", "A*B*", "AabBs", 1, 0, false },
+		{ "dbLs", "B*A*", "BdbAs", 0, 0, false },
+		{ "", "A*", "A", 1, 0, false },
+	};
+
+	(void)state;
+	assert_rows(rows, COUNT_OF(rows), LINKED);
+}
+
+static void who_says_its_place_stands_there(void **state)
+{
+	static const struct row rows[] = {
+		{ "aLbLs", "AB1CD3", "aABbCDs", 0, 0, false },
+		{ "aLLs", "A1B2", "aABs", 0, 0, false },
+		/* loops that are too many are wherever they are */
+		{ "aLbLs", "AB3", "aLbABs", 0, 1, false },
+		{ "aLbLcLs", "A3", "aLbAcLs", 0, 2, false },
+		{ "LbLcLs", "A0B2", "AbBcLs", 0, 1, false },
+		{ "LbLcLs", "A0B4", "AbLcBs", 0, 1, false },
+		{ "L!bLs", "A0", "AbLs", 0, 1, false },
+		/* of the native frames the outer ones are not known */
+		{ "aLbLc", "A1B3CD*", "aAbBcCD", 0, 0, true },
+		{ "aLb", "A5B7", "aLbAB", 0, 1, true },
+		/* its outermost says nothing: the next loop is its own */
+		{ "aLbLcLs", "A1BC*", "aAbBCcLs", 0, 1, false },
+		{ "aLbLcLs", "A1B", "aAbBcLs", 0, 1, false },
+		/* nor do some within */
+		{ "aLbLs", "A*B1C3", "aABbCs", 0, 0, false },
+		/* a place outside of the stack is none, one in no loop is found no more */
+		{ "aLbLs", "A9B*", "aAbBs", 0, 0, false },
+		{ "aLbLs", "A0B1C3", "aABbCs", 1, 0, false },
+	};
+
+	(void)state;
+	assert_rows(rows, COUNT_OF(rows), WHOLE);
+	assert_rows(rows, COUNT_OF(rows), LINKED);
 }
 
 static void each_loop_has_the_frames_of_its_own_vm(void **state)
@@ -130,7 +204,7 @@ static void each_loop_has_the_frames_of_its_own_vm(void **state)
 	(void)state;
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		char one[ROOM + 1];
-		struct stitched got = join(rows[i].native, rows[i].first, rows[i].second, true,
+		struct stitched got = join(rows[i].native, rows[i].first, rows[i].second, WHOLE,
 					   ROOM, one);
 		assert_string_equal(one, rows[i].one);
 		assert_int_equal(got.leftover, rows[i].leftover);
@@ -141,7 +215,7 @@ static void each_loop_has_the_frames_of_its_own_vm(void **state)
 static void too_little_room_cuts_the_outermost(void **state)
 {
 	char one[ROOM + 1];
-	struct stitched got = join("aLms", "XYZ*", "", true, 3, one);
+	struct stitched got = join("aLms", "XYZ*", "", WHOLE, 3, one);
 
 	(void)state;
 	assert_string_equal(one, "aXY");
@@ -152,6 +226,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_lists_become_one),
+		cmocka_unit_test(a_list_may_end_before_the_native_stack_does),
+		cmocka_unit_test(who_says_its_place_stands_there),
 		cmocka_unit_test(each_loop_has_the_frames_of_its_own_vm),
 		cmocka_unit_test(too_little_room_cuts_the_outermost),
 	};
