@@ -48,7 +48,11 @@ enum walk_flags {
 		<< 5, /* the innermost frame does not lead to its caller: <runtime>_mend() of step.h may find it */
 	WALK_LINKED =
 		1 << 4, /* frames are a list, and some outlive their calls (generators): each fits
-			       * its neighbours, and still they can be of two stacks */
+			       * its neighbours, and still they can be of two stacks; and it may end before the native
+			       * stack does (greenlets) */
+	WALK_PLACES =
+		1
+		<< 6, /* set behind begin by who wants it: entries say where on the native stack they are (FRAME_PLACED) */
 };
 
 /* After begin or step: is there a step to come? */

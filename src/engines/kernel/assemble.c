@@ -17,6 +17,7 @@ struct managed {
 	u32 count;
 	bool is_whole;
 	bool has_gap; /* between the innermost frames and the outermost */
+	bool is_linked;
 };
 
 struct assembly {
@@ -58,6 +59,8 @@ static bool mark_loop(const struct assembly *assembly, const struct watched *pro
 			return false;
 		if (part) {
 			frame->flags = part == MACHINE_DOOR ? FRAME_ENTRY : FRAME_LOOP;
+			if (!assembly->native_count && machine_begins_at(&vm->machine, place))
+				frame->flags |= FRAME_ENTRY;
 			frame->pos = i;
 		}
 	}
@@ -100,6 +103,18 @@ static enum unwind_step walk_on(struct assembly *assembly, struct watched *proce
 	return step;
 }
 
+/* Saved registers and the way back: a function that has no more on the stack has just begun or is about to end. */
+enum { BARE_FRAME_BYTES = 7 * 8 };
+
+static void mark_bare_loop(struct assembly *assembly)
+{
+	struct frame *leaf = &assembly->native[0];
+
+	if (assembly->native_count > 1 && (leaf->flags & FRAME_LOOP) &&
+	    leaf[1].at - leaf->at <= BARE_FRAME_BYTES)
+		leaf->flags |= FRAME_ENTRY;
+}
+
 /* ---- managed ------------------------------------------------------------------------------- */
 
 static void add_managed(struct managed *managed, const struct frame *frame)
@@ -118,6 +133,7 @@ static void take_managed(struct managed *managed, const struct kernel_vm *vm,
 {
 	managed->count = 0;
 	managed->has_gap = false;
+	managed->is_linked = vm->flags & WALK_LINKED;
 	managed->is_whole = !vm->thread || vm->end == STEP_DONE || vm->end == STEP_EMPTY;
 	if (!vm->thread)
 		return;
@@ -228,7 +244,8 @@ static void put_stitched(struct assembly *assembly, const struct watched *proces
 		const struct managed *managed = &assembly->vms[i];
 		stitch_in.vms[i ^ swap] = (struct stitch_list){ .frames = managed->frames,
 								.count = managed->count,
-								.is_whole = managed->is_whole };
+								.is_whole = managed->is_whole,
+								.is_linked = managed->is_linked };
 	}
 	for (u32 i = 0; i < assembly->native_count; i++)
 		assembly->native[i].pos ^= assembly->native[i].flags ? swap : 0;
@@ -264,6 +281,7 @@ void assemble(struct assembly *assembly, struct watched *process,
 	}
 	enum unwind_step end = has_parts ? take_native(assembly, process, record, &parts, size) :
 					   UNWIND_NO_MEMORY;
+	mark_bare_loop(assembly);
 	put_stitched(assembly, process, end == UNWIND_DONE && head->native_count, out);
 	if (!out->depth && end == UNWIND_DONE &&
 	    !head->event) /* of native frames alone, which nobody wants */

@@ -285,6 +285,14 @@ enum machine_part machine_part_at(const struct machine *machine, u64 place)
 	return MACHINE_NONE;
 }
 
+/* Python's link their frame within 0x4f bytes (2.7; 0x43 in 3.9). */
+enum { BEGIN_BYTES = 0x50 };
+
+bool machine_begins_at(const struct machine *machine, u64 place)
+{
+	return machine->loop_count && place - machine->loops[0].begin < BEGIN_BYTES;
+}
+
 /* ---- both ---------------------------------------------------------------------------------- */
 
 bool machine_find(struct machine *machine, struct attached *attached, struct unwind_space *space,

@@ -51,4 +51,6 @@ void machine_riders(const struct machine *machine, const struct target *target,
 bool machine_find(struct machine *machine, struct attached *attached, struct unwind_space *space,
 		  machine_cache *cache, struct err *err);
 enum machine_part machine_part_at(const struct machine *machine, u64 place);
+/* Among the first instructions of a loop: its frame may not be linked yet. */
+bool machine_begins_at(const struct machine *machine, u64 place);
 void machine_tell(const struct machine *machine, struct kernel_machine *out);

@@ -122,6 +122,7 @@ static void put_managed(struct taking *taking, const struct watched *process, u3
 	head->wants_lock |= (u32)(thread.state == VM_THREAD_WAITING) << number;
 	vm->kind = attached->kind;
 	enum step step = attached->runtime->begin(mem, attached->state, vm->thread, &walk);
+	walk.flags |= WALK_PLACES;
 	for (u32 n = 0; step_goes_on(step) && n < KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX; n++) {
 		struct frame frame = { 0 };
 		step = attached->runtime->step(mem, attached->state, &walk, &frame);

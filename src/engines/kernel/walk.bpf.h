@@ -363,7 +363,9 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		if (!room || !state)                                                            \
 			return STEP_FAULT;                                                      \
 		struct mem mem = { &room->kept };                                               \
-		return runtime##_begin(&mem, state, thread, &room->managed);                    \
+		int step = runtime##_begin(&mem, state, thread, &room->managed);                \
+		room->managed.flags |= WALK_PLACES;                                             \
+		return step;                                                                    \
 	}
 
 /* One loop a runtime, over its own step. */

@@ -457,12 +457,32 @@ PYTHON_WALKER bool python_is_generator(const struct mem *mem, const struct pytho
 
 /* The frame that was innermost when C entered the interpreter the last time (3.11, 3.12). */
 PYTHON_WALKER bool python_outer(const struct mem *mem, const struct python_state *state,
-				const struct walk *walk, u64 *frame)
+				struct walk *walk, u64 *frame)
 {
 	u64 outer;
 
-	return mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) &&
-	       python_address_ok(outer) && mem_read(mem, outer + state->at.cframe_frame, frame, 8);
+	if (!mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) ||
+	    !python_address_ok(outer) || !mem_read(mem, outer + state->at.cframe_frame, frame, 8))
+		return false;
+	walk->limit = outer;
+	return true;
+}
+
+/* Where on the native stack C entered the interpreter through an entry: its shim lies there (3.12 on), or its cframe does
+ * (3.11), of which each leads to the next one; 0: nobody knows. */
+PYTHON_WALKER u64 python_place(const struct mem *mem, const struct python_state *state,
+			       struct walk *walk, u64 previous)
+{
+	u64 place = walk->limit;
+
+	if (!(walk->flags & WALK_PLACES) || (state->facts & PYTHON_FRAME_IS_OBJECT))
+		return 0;
+	if (state->facts & PYTHON_HAS_SHIMS)
+		return previous;
+	if (!place || !mem_read(mem, place + state->at.cframe_previous, &walk->limit, 8) ||
+	    !python_address_ok(walk->limit))
+		walk->limit = 0;
+	return place;
 }
 
 /* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. Any may
@@ -717,15 +737,22 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	walk->base = frame.code;
 	if (!python_own_pc(mem, state, &frame))
 		return STEP_FAULT;
-	if (leaf && !python_has_begun(mem, state, &frame))
+	if (leaf && !python_has_begun(mem, state, &frame)) {
+		if (frame.entry)
+			python_place(mem, state, walk, frame.previous);
 		return STEP_HIDDEN;
+	}
 	out->id = frame.code;
 	out->owner = 0;
 	if (!python_identity(mem, state, frame.code, &out->owner))
 		return leaf ? python_leave_out(mem, state, walk, frame.previous) : STEP_FAULT;
 	out->pos = (u32)frame.pc;
-	out->flags = (python_is_entry(mem, state, out->at, &frame) ? FRAME_ENTRY : 0) |
+	bool entry = python_is_entry(mem, state, out->at, &frame);
+	u64 place = entry ? python_place(mem, state, walk, frame.previous) : 0;
+	out->flags = (entry ? FRAME_ENTRY : 0) | (place ? FRAME_PLACED : 0) |
 		     (leaf ? FRAME_LEAF : 0);
+	if (place)
+		out->at = place;
 	walk->depth++;
 	return STEP_MORE;
 }
