@@ -190,6 +190,52 @@ static void put_rest(struct stitching *s)
 			put(s, &vm->list->frames[vm->taken]);
 }
 
+/* ---- two stacks of one VM ------------------------------------------------------------------- */
+
+/* The next frame that says its place. */
+static u32 next_placed(const struct frame *frames, u32 at, u32 end)
+{
+	while (at < end && !(frames[at].flags & FRAME_PLACED))
+		at++;
+	return at;
+}
+
+/* Where the second begins: behind the last that is further outside than the next. */
+static u32 find_second(const struct frame *frames, u32 count)
+{
+	u32 at = next_placed(frames, 0, count);
+
+	for (;;) {
+		u32 next = next_placed(frames, at + 1, count);
+		if (next >= count)
+			return count;
+		if (frames[next].at < frames[at].at)
+			return at + 1;
+		at = next;
+	}
+}
+
+bool stitch_by_place(const struct frame *frames, u32 count, struct frame *out)
+{
+	u32 middle = find_second(frames, count), first = 0, second = middle, put = 0;
+
+	if (middle >= count)
+		return false;
+	while (put < count) {
+		u32 one = next_placed(frames, first, middle);
+		u32 other = next_placed(frames, second, count);
+		bool is_first = second == count ||
+				(first < middle &&
+				 (other == count ||
+				  (one < middle && frames[one].at < frames[other].at)));
+		u32 *at = is_first ? &first : &second;
+		u32 last = is_first ? one : other, end = is_first ? middle : count;
+		while (*at < end && *at <= last)
+			out[put++] = frames[(*at)++];
+	}
+	return true;
+}
+
 struct stitched stitch(const struct stitch *in, struct frame *out, u32 room)
 {
 	struct stitching s = { .in = in, .out = out, .room = room };

@@ -52,5 +52,8 @@ struct stitched {
 	bool is_cut; /* `room` was too small: the outermost are missing */
 };
 
+/* Frames of two stacks of one VM that run by turns, one behind the other: by their places, into as much room again.  True: they
+ * were not in order, and are in `out`. */
+bool stitch_by_place(const struct frame *frames, u32 count, struct frame *out);
 /* Leaf first. `room` frames are enough if it is the sum of all counts. */
 struct stitched stitch(const struct stitch *in, struct frame *out, u32 room);

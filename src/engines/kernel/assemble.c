@@ -24,6 +24,7 @@ struct assembly {
 	struct frame native[NATIVE_ROOM];
 	u32 native_count;
 	struct managed vms[KERNEL_VMS];
+	struct frame sorted[MANAGED_ROOM];
 };
 
 struct assembly *assembly_new(void)
@@ -232,6 +233,13 @@ static bool is_second_inner(const struct watched *process)
 	return process->attached.count > 1 && process->attached.at[0]->is_program;
 }
 
+/* Of two interpreters, it is not always known who has called the other. */
+static void order_managed(struct assembly *assembly, struct managed *managed)
+{
+	if (stitch_by_place(managed->frames, managed->count, assembly->sorted))
+		memcpy(managed->frames, assembly->sorted, managed->count * sizeof *managed->frames);
+}
+
 static void put_stitched(struct assembly *assembly, const struct watched *process, bool is_whole,
 			 struct sample *out)
 {
@@ -241,7 +249,8 @@ static void put_stitched(struct assembly *assembly, const struct watched *proces
 				    .is_whole = is_whole };
 
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
-		const struct managed *managed = &assembly->vms[i];
+		struct managed *managed = &assembly->vms[i];
+		order_managed(assembly, managed);
 		stitch_in.vms[i ^ swap] = (struct stitch_list){ .frames = managed->frames,
 								.count = managed->count,
 								.is_whole = managed->is_whole,

@@ -427,12 +427,29 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		(void)index;                                                                       \
 		if (runtime##_next_thread(&mem, state, &seek->where, &thread) != STEP_MORE)        \
 			return 1;                                                                  \
-		if (thread.native != seek->pointer ||                                              \
+		if (thread.native != seek->pointer || thread.thread == drive->vm->thread ||        \
 		    runtime##_begin_apart(drive->room, state, thread.thread) != STEP_MORE)         \
 			return 0;                                                                  \
 		drive->vm->thread = thread.thread;                                                 \
 		drive->vm->end = STEP_MORE;                                                        \
 		return 1;                                                                          \
+	}                                                                                          \
+                                                                                                   \
+	/* One interpreter is called by another: the frames of that one, too. */                   \
+	static __always_inline void runtime##_walk_caller(struct drive *drive)                     \
+	{                                                                                          \
+		struct kernel_vm *vm = drive->vm;                                                  \
+		struct seek *seek = &drive->room->seek;                                            \
+		struct mem mem = { &drive->room->kept };                                           \
+		u64 thread = vm->thread;                                                           \
+                                                                                                   \
+		seek->where = 0;                                                                   \
+		seek->pointer = bpf_get_current_task_btf()->thread.fsbase;                         \
+		bpf_loop(SEEK_MAX, runtime##_turn_one, drive, 0);                                  \
+		mem_begin_notes(&mem, drive->owner, drive->room->managed.epoch);                   \
+		if (vm->end == STEP_MORE)                                                          \
+			bpf_loop(KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX, runtime##_one, drive, 0); \
+		vm->thread = thread;                                                               \
 	}                                                                                          \
                                                                                                    \
 	/* New ones are in front. */                                                               \
@@ -480,6 +497,8 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		}                                                                                  \
 		vm->generation = drive->room->managed.generation;                                  \
 		vm->flags = drive->room->managed.flags;                                            \
+		if (vm->end == STEP_DONE && runtime##_has_turns(&mem, state))                      \
+			runtime##_walk_caller(drive);                                              \
 		if (head->kind == KERNEL_SWITCH && runtime##_wants_lock(&mem, state, thread))      \
 			head->wants_lock |= 1u << number;                                          \
 	}

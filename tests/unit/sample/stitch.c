@@ -183,6 +183,28 @@ static void who_says_its_place_stands_there(void **state)
 	assert_rows(rows, COUNT_OF(rows), LINKED);
 }
 
+static void two_stacks_of_a_vm_are_one_by_their_places(void **state)
+{
+	static const struct {
+		const char *frames, *one;
+	} rows[] = {
+		{ "A1BC3", "" },      { "AB*C", "" },           { "", "" },
+		{ "AB5CD1", "CDAB" }, { "AB1C5D3E7", "ABDCE" }, { "A1B5C3", "ACB" },
+		{ "A5B1C", "BAC" },   { "A1B7C3D5", "ACDB" },
+	};
+
+	(void)state;
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		struct frame frames[ROOM], out[ROOM];
+		char one[ROOM + 1] = "";
+		u32 count = frames_of(rows[i].frames, frames);
+		if (stitch_by_place(frames, count, out))
+			for (u32 j = 0; j < count; j++)
+				one[j] = (char)out[j].id;
+		assert_string_equal(one, rows[i].one);
+	}
+}
+
 static void each_loop_has_the_frames_of_its_own_vm(void **state)
 {
 	static const struct {
@@ -228,6 +250,7 @@ int main(void)
 		cmocka_unit_test(two_lists_become_one),
 		cmocka_unit_test(a_list_may_end_before_the_native_stack_does),
 		cmocka_unit_test(who_says_its_place_stands_there),
+		cmocka_unit_test(two_stacks_of_a_vm_are_one_by_their_places),
 		cmocka_unit_test(each_loop_has_the_frames_of_its_own_vm),
 		cmocka_unit_test(too_little_room_cuts_the_outermost),
 	};
