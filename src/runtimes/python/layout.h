@@ -152,7 +152,7 @@ struct python_state {
 	u8 runtime_source, pthread_source;
 };
 
-/* The 3 of 3.12.1, and the 12. */
+/* The 3 of 3.12.1, the 12 and the 1. */
 static inline u32 python_major(const struct python_state *state)
 {
 	return state->version >> 24;
@@ -161,6 +161,11 @@ static inline u32 python_major(const struct python_state *state)
 static inline u32 python_minor(const struct python_state *state)
 {
 	return state->version >> 16 & 0xff;
+}
+
+static inline u32 python_micro(const struct python_state *state)
+{
+	return state->version >> 8 & 0xff;
 }
 
 /* frame.owner from 3.11 on: who keeps it.  3.14 put INTERPRETER before CSTACK, 3.15 dropped this again:

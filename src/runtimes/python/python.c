@@ -125,6 +125,31 @@ static void check_versions(const struct mem *mem, struct python_state *state)
 		forget(state, PYTHON_interp_version);
 }
 
+static bool is_thread(const struct mem *mem, const struct python_state *state, u64 address)
+{
+	struct vm_thread thread;
+	u64 where = 0;
+
+	while (python_next_thread(mem, state, &where, &thread) == STEP_MORE)
+		if (thread.thread == address)
+			return true;
+	return false;
+}
+
+/* Patch releases have moved it. What it says is a thread or nobody; one that has just begun or ended is neither. */
+static void find_holder(const struct mem *mem, struct python_state *state)
+{
+	u64 place = state->runtime + state->at.runtime_holder, holder;
+
+	if (state->holder || !state->at.runtime_holder)
+		return;
+	for (u32 i = 0; i < TRIES && !state->holder; i++)
+		if (mem_peek(mem, place, &holder, 8) && (!holder || is_thread(mem, state, holder)))
+			state->holder = place;
+	if (!state->holder)
+		forget(state, PYTHON_runtime_holder);
+}
+
 static bool python_attach(const struct target *target, const struct image *image, void *state_,
 			  struct err *err)
 {
@@ -132,8 +157,7 @@ static bool python_attach(const struct target *target, const struct image *image
 
 	if (!python_discover(target, image, state, err))
 		return false;
-	if (!state->holder && state->at.runtime_holder)
-		state->holder = state->runtime + state->at.runtime_holder;
+	find_holder(&target->mem.mem, state);
 	for (u32 i = 0; i < TRIES && !state->pthread_tid; i++)
 		find_pthread_tid(target, state);
 	if (state->at.interp_gil &&
@@ -169,8 +193,7 @@ static void python_describe(const void *state_, struct str *out)
 	struct python_state state = *(const struct python_state *)state_;
 
 	str_addf(out, "Python %u.%u.%u%s\n", python_major(&state), python_minor(&state),
-		 state.version >> 8 & 0xff,
-		 state.facts & PYTHON_FREE_THREADED ? ", free-threaded" : "");
+		 python_micro(&state), state.facts & PYTHON_FREE_THREADED ? ", free-threaded" : "");
 	str_addf(out, "  %-20s %#14llx  %s\n", "interpreters",
 		 (unsigned long long)state.interpreters, source_text(state.runtime_source));
 	str_addf(out, "  %-20s %14u  %s\n", "pthread.tid", state.pthread_tid,

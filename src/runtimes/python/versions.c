@@ -3,13 +3,14 @@
  *
  * x86-64, glibc, a release build: what a compiler says of the headers of one release of each minor version.
  * Frames, code and threads keep their shape within one; what lies in the runtime does not, and is checked
- * in the process (discover.c).  tests/unit/runtimes/python-offsets.txt is what upstream's headers say. */
+ * in the process (discover.c, python.c).  tests/unit/runtimes/python-offsets.txt is what upstream's headers say. */
 #include "runtimes/python/versions.h"
 
 #include <stddef.h>
 
 struct version_row {
 	u8 major, minor;
+	u8 before; /* this patch release; 0: any */
 	u32 facts;
 	struct python_layout at;
 };
@@ -41,6 +42,13 @@ static const struct version_row rows[] = {
 		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_raising = 80, .thread_handling = 104, .thread_native = 152,
 		.frame_previous = 24, .frame_code = 32, .frame_pc = 120,
 		.frame_locals = 376, .frame_top = 72, .gen_frame = 16, .code_variables = 64, .code_cells = 80, .code_free = 72, .code_flags = 32, .code_filename = 96, .code_name = 104, .code_first_line = 36, .code_lines = 112,
+		STRINGS } },
+	{ .major = 3, .minor = 7, .before = 4, .facts = OLD_LINES, .at = {
+		.runtime_interpreters = 24, .runtime_holder = 1392, .runtime_collecting = 632,
+		.interp_threads = 8, .interp_modules = 40,
+		.thread_next = 8, .thread_interp = 16, .thread_frame = 24, .thread_raising = 88, .thread_handling = 144, .handled_previous = 24, .thread_native = 176,
+		.frame_previous = 24, .frame_code = 32, .frame_pc = 104,
+		.frame_locals = 360, .frame_top = 72, .gen_frame = 16, .code_variables = 64, .code_cells = 80, .code_free = 72, .code_flags = 32, .code_filename = 96, .code_name = 104, .code_first_line = 36, .code_lines = 112,
 		STRINGS } },
 	{ .major = 3, .minor = 7, .facts = OLD_LINES, .at = {
 		.runtime_interpreters = 24, .runtime_holder = 1480, .runtime_collecting = 632,
@@ -114,7 +122,8 @@ bool python_versions_find(struct python_state *state)
 {
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		const struct version_row *row = &rows[i];
-		if (row->major != python_major(state) || row->minor != python_minor(state))
+		if (row->major != python_major(state) || row->minor != python_minor(state) ||
+		    (row->before && python_micro(state) >= row->before))
 			continue;
 		state->at = row->at;
 		state->facts = row->facts;

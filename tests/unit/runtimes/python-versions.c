@@ -8,7 +8,7 @@
 
 #include "runtimes/python/versions.h"
 
-enum { VERSIONS_MAX = 16 };
+enum { VERSIONS_MAX = 16, LATE = 16 /* a late patch release: whose headers these are */ };
 
 /* A line of the file, and the number it is about. */
 static const struct {
@@ -74,7 +74,7 @@ static void begin(struct table *table, char *words)
 		unsigned major, minor;
 		assert_true(table->count < VERSIONS_MAX);
 		assert_int_equal(sscanf(word, "%u.%u", &major, &minor), 2);
-		state->version = major << 24 | minor << 16 | 0xf0;
+		state->version = major << 24 | minor << 16 | LATE << 8 | 0xf0;
 		table->known[table->count++] = python_versions_find(state);
 	}
 }
@@ -134,6 +134,22 @@ static void rows_are_those_of_the_headers(void **state)
 	assert_true(table.compared > 150);
 }
 
+static u32 holder_of(u32 version)
+{
+	struct python_state one = { .version = version };
+
+	assert_true(python_versions_find(&one));
+	return one.at.runtime_holder;
+}
+
+/* 3.7.4 put something in front of it. */
+static void a_patch_release_moved_the_holder(void **state)
+{
+	(void)state;
+	assert_int_equal(holder_of(0x030703f0), 1392);
+	assert_int_equal(holder_of(0x030704f0), 1480);
+}
+
 static void others_have_no_row(void **state)
 {
 	(void)state;
@@ -149,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_those_of_the_headers),
+		cmocka_unit_test(a_patch_release_moved_the_holder),
 		cmocka_unit_test(others_have_no_row),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
