@@ -97,3 +97,21 @@ def running(run):
         yield share_figure("shares of tasks", {name: ours[name] / max(ours.total(), 1) for name in spent},
                            {name: spent[name] / whole for name in spent}, recording.independent)
     yield at_least("weight in tasks", 100 * ours.total() / folded.total(recording.stacks), 70, " %")
+
+
+@row("py-tasks-loops", "tasks of several loops in wall mode: each is its loop's thread's", language="python")
+def loops(run):
+    has_asyncio(run)
+    with start(run.interpreter, "loops.py") as target:
+        recording = run.sonde.record(target.pid, rate=99, seconds=2, mode="wall", threads=True, more=("--async=all",))
+        tids = target.facts["tids"]
+    seen, wrong = Counter(), Counter()
+    for stack in recording.stacks:
+        for frame in stack.frames:
+            name = folded.bare(frame.label)
+            if name in tids:
+                seen[name] += stack.count
+                if stack.tid != tids[name]:
+                    wrong[name] += stack.count
+    yield exactly("tasks seen", len(seen), len(tids))
+    yield Figure(f"samples under another thread {dict(wrong) or ''}", wrong.total(), "= 0", not wrong)

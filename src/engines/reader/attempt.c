@@ -535,7 +535,8 @@ static struct reader_thread *thread_of(const struct reader_process *process,
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
 		if (thread->attached == process->tasks.attached &&
-		    (!task->thread || thread->thread == task->thread))
+		    (!task->thread || thread->thread == task->thread ||
+		     turns_have(thread, task->thread)))
 			return thread;
 	}
 	return NULL;

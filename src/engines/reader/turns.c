@@ -20,6 +20,11 @@ static struct reader_turn *find(const struct reader_thread *thread, u64 address)
 	return NULL;
 }
 
+bool turns_have(const struct reader_thread *thread, u64 address)
+{
+	return find(thread, address) != NULL;
+}
+
 static void drop(struct reader_thread *thread, struct reader_turn *turn)
 {
 	free_turn(turn);

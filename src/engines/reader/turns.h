@@ -22,6 +22,8 @@ typedef VEC(struct reader_turn) reader_turns;
 
 /* It is this one's turn: `thread` is bound to it, and the one it was bound to waits. */
 void turns_switch(struct reader_thread *thread, u64 address);
+/* Is it one of those that wait? */
+bool turns_have(const struct reader_thread *thread, u64 address);
 /* A refresh: begins, meets one that waits, and drops those that were not met. */
 void turns_begin(struct reader_thread *thread);
 void turns_meet(struct reader_thread *thread, u64 address);

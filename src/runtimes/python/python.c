@@ -10,6 +10,7 @@
  *	tasks.c      asyncio: what waits where             find_tasks.c where they are listed
  *	waiters.c    and for whom                          attributes.c what an instance has
  *	containers.c dict and set                          types.c      names of types
+ *	loops.c      and on what thread                    interpreters.c all of them
  *	gil.c        where the lock is */
 #include "runtimes/python/discover.h"
 #include "runtimes/python/gil.h"

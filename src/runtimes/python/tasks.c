@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "runtimes/python/containers.h"
 #include "runtimes/python/find_tasks.h"
+#include "runtimes/python/loops.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
 #include "runtimes/python/types.h"
@@ -90,6 +91,7 @@ static u32 list_references(const struct mem *mem, const struct python_state *sta
 			   struct task_cursor *cursor, struct vm_task *out, u32 room)
 {
 	u64 members[SET_CHUNK], object;
+	struct python_loop loop = { 0 };
 	u32 count = 0, place = (u32)cursor->where, found = SET_CHUNK;
 
 	/* a part of the table that is empty is enough for one call */
@@ -103,7 +105,10 @@ static u32 list_references(const struct mem *mem, const struct python_state *sta
 			if (python_address_ok(members[i]) &&
 			    mem_peek(mem, members[i] + state->at.bytes_length, &object, 8) &&
 			    python_is_task(mem, state, object))
-				out[count++] = (struct vm_task){ .task = object };
+				out[count++] = (struct vm_task){
+					.task = object,
+					.thread = python_loop_thread(mem, state, object, &loop)
+				};
 	}
 	return count;
 }
