@@ -86,7 +86,7 @@ bool python_name_frame(const struct mem *mem, const void *state_, const struct f
 		return python_name_task(mem, state, frame, out);
 	if (!is_still(mem, state, frame) || !read_code(mem, state, frame->id, &code) ||
 	    !python_read_string(mem, state, code.name, &out->label) ||
-	    !python_read_string(mem, state, code.filename, &out->path) ||
+	    !python_read_path(mem, state, code.filename, &out->path) ||
 	    !python_find_line(mem, state, code.lines, code.first_line,
 			      offset_of(state, &code, frame->pos), &place))
 		return false;

@@ -11,7 +11,7 @@
  *	waiters.c    and for whom                          attributes.c what an instance has
  *	containers.c dict and set                          types.c      names of types
  *	loops.c      and on what thread                    interpreters.c all of them
- *	gil.c        where the lock is */
+ *	gil.c        where the lock is                     repr.c       texts and floats as repr() has them */
 #include "runtimes/python/discover.h"
 #include "runtimes/python/gil.h"
 #include "runtimes/python/interpreters.h"

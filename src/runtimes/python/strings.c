@@ -102,3 +102,33 @@ bool python_read_string(const struct mem *mem, const struct python_state *state,
 
 	return python_read_string_to(mem, state, string, PYTHON_TEXT_MAX, out, &length);
 }
+
+bool python_read_path(const struct mem *mem, const struct python_state *state, u64 string,
+		      struct str *out)
+{
+	u32 begin = out->length;
+
+	if (!python_read_string(mem, state, string, out))
+		return false;
+	if (out->bad || (state->facts & PYTHON_NAMES_ARE_BYTES))
+		return true;
+	u8 *text = (u8 *)out->text;
+	u32 to = begin;
+	for (u32 at = begin; at < out->length; at++) {
+		/* ED B2 80 to ED B3 BF: nothing else begins so */
+		bool is_byte = text[at] == 0xed && out->length - at >= 3 &&
+			       (text[at + 1] == 0xb2 || text[at + 1] == 0xb3);
+		if (is_byte) {
+			text[to++] = (u8)(0x80 + ((text[at + 1] - 0xb2) << 6) +
+					  (text[at + 2] & 0x3f));
+			at += 2;
+		} else {
+			text[to++] = text[at];
+		}
+	}
+	if (to < out->length) {
+		out->length = to;
+		text[to] = 0;
+	}
+	return true;
+}

@@ -9,13 +9,13 @@
  * Invariants: every length is bounded before it is used, containers are shown PYTHON_ITEMS deep and wide. */
 #include "runtimes/python/values.h"
 
+#include "base/utf8.h"
 #include "runtimes/python/containers.h"
+#include "runtimes/python/repr.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
 #include "runtimes/python/types.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -47,30 +47,6 @@ static bool peek_word(const struct view *view, u64 addr, u64 *out)
 
 /* ---- strings ------------------------------------------------------------------------------- */
 
-/* As repr() writes it. */
-static void add_quoted(struct str *out, const char *text, u32 length, bool is_bytes)
-{
-	char quote = memchr(text, '\'', length) && !memchr(text, '"', length) ? '"' : '\'';
-
-	str_add(out, &quote, 1);
-	for (u32 i = 0; i < length; i++) {
-		u8 c = (u8)text[i];
-		if (c == '\n')
-			str_add_text(out, "\\n");
-		else if (c == '\t')
-			str_add_text(out, "\\t");
-		else if (c == '\r')
-			str_add_text(out, "\\r");
-		else if (c == '\\' || c == (u8)quote)
-			str_addf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f || (is_bytes && c > 0x7f))
-			str_addf(out, "\\x%02x", c);
-		else
-			str_add(out, &text[i], 1);
-	}
-	str_add(out, &quote, 1);
-}
-
 static bool add_string(const struct view *view, u64 object)
 {
 	struct str text = { 0 };
@@ -80,7 +56,7 @@ static bool add_string(const struct view *view, u64 object)
 	bool good = python_read_string_to(view->mem, view->state, object, TEXT_MOST, &text,
 					  &length);
 	if (good) {
-		add_quoted(view->out, text.text, text.length, false);
+		python_repr_text(text.text, text.length, false, view->out);
 		if (length > TEXT_MOST)
 			str_addf(view->out, "... (%llu characters)", (unsigned long long)length);
 	}
@@ -100,10 +76,54 @@ static bool add_bytes(const struct view *view, u64 object)
 	if (shown && !mem_read(view->mem, data, bytes, shown))
 		return false;
 	str_add_text(view->out, view->state->facts & PYTHON_NAMES_ARE_BYTES ? "" : "b");
-	add_quoted(view->out, bytes, shown, true);
+	python_repr_bytes(bytes, shown, view->out);
 	if (length > shown)
 		str_addf(view->out, "... (%llu bytes)", (unsigned long long)length);
 	return true;
+}
+
+/* Characters of Python 2's unicode: of four bytes or of two, as it was built.  Two of two bytes each make none of four, but
+ * for controls. */
+static bool add_characters(const struct view *view, u64 data, u32 count, struct str *out)
+{
+	u32 wide[TEXT_MOST];
+	u16 narrow[TEXT_MOST];
+	char bytes[4];
+	bool is_wide = mem_peek(view->mem, data, wide, 4 * count);
+
+	for (u32 i = 0; i < count && is_wide; i++)
+		is_wide = wide[i] < 0x110000;
+	if (!is_wide && !mem_peek(view->mem, data, narrow, 2 * count))
+		return false;
+	for (u32 i = 0; i < count; i++) {
+		u32 c = is_wide ? wide[i] : narrow[i];
+		bool is_pair = !is_wide && i + 1 < count && c >= 0xd800 && c < 0xdc00 &&
+			       narrow[i + 1] >= 0xdc00 && narrow[i + 1] < 0xe000;
+		if (is_pair)
+			c = 0x10000 + ((c - 0xd800) << 10) + (narrow[++i] - 0xdc00u);
+		str_add(out, bytes, utf8_encode(c, bytes));
+	}
+	return true;
+}
+
+static bool add_unicode(const struct view *view, u64 object)
+{
+	u64 head = object + head_size(view->state), length, data;
+	struct str text = { 0 };
+
+	if (!peek_word(view, head, &length) || !peek_word(view, head + 8, &data))
+		return false;
+	u32 shown = length < TEXT_MOST ? (u32)length : TEXT_MOST;
+	str_clear(&text);
+	bool good = !shown || add_characters(view, data, shown, &text);
+	if (good) {
+		str_add_text(view->out, "u");
+		python_repr_text(text.text, text.length, true, view->out);
+		if (length > shown)
+			str_addf(view->out, "... (%llu characters)", (unsigned long long)length);
+	}
+	str_free(&text);
+	return good;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */
@@ -187,17 +207,11 @@ static bool add_old_int(const struct view *view, u64 object)
 
 static bool add_float(const struct view *view, u64 object)
 {
-	char text[40];
 	double value;
 
 	if (!mem_peek(view->mem, object + head_size(view->state), &value, sizeof value))
 		return false;
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	str_addf(view->out, "%s%s", text, strpbrk(text, ".en") ? "" : ".0");
+	python_repr_float(value, view->out);
 	return true;
 }
 
@@ -369,10 +383,11 @@ static void add_object(const struct view *view, u64 object)
 		const char *type;
 		bool (*add)(const struct view *view, u64 object);
 	} kinds[] = {
-		{ "NoneType", add_none }, { "bool", add_bool },   { "int", add_old_int },
-		{ "long", add_long },     { "float", add_float }, { "str", add_str },
-		{ "bytes", add_bytes },   { "tuple", add_tuple }, { "list", add_list },
-		{ "dict", add_dict },     { "set", add_set },     { "frozenset", add_frozenset },
+		{ "NoneType", add_none },   { "bool", add_bool },   { "int", add_old_int },
+		{ "long", add_long },       { "float", add_float }, { "str", add_str },
+		{ "bytes", add_bytes },     { "tuple", add_tuple }, { "list", add_list },
+		{ "dict", add_dict },       { "set", add_set },     { "frozenset", add_frozenset },
+		{ "unicode", add_unicode },
 	};
 	char name[PYTHON_TYPE_NAME_MAX];
 
