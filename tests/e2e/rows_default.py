@@ -8,6 +8,7 @@ from pathlib import Path
 
 import folded
 import rows_python
+import rows_stitched
 import rows_threads
 import rows_truth
 from rows import Skip, at_least, exactly, holds, row
@@ -73,12 +74,13 @@ def replaced(run):
     yield from rows_python.reuse(in_kernel(run), (300,))
 
 
-@row("kernel-greenlets", "in the kernel: greenlets that take turns: no stack of two", language="python")
+@row("kernel-greenlets", "in the kernel: greenlets that take turns: no stack of two, each on its own native frames", language="python")
 def greenlets(run):
     # Their turns take as long as a period does, and where they begin, the native stack is another's.
     for figure in rows_python.greenlets(in_kernel(run)):
         if "cannot be" in figure.what:
             yield figure
+    yield from rows_stitched.greenlets_in_order(run)
 
 
 @row("default-rights", "without the right to run in the kernel: from outside, and it says why; -e kernel: one error that says what is missing", once=True)

@@ -117,6 +117,84 @@ def hosted(run):
                   100 * abs(napped["nap_first"] / max(1, napped.total()) - 0.5), 2, " points", 5)
 
 
+def between(frames, outer, inner):
+    """The labels of the native frames between two."""
+    return [frame.label for frame in frames[outer + 1:inner]]
+
+
+def of_the_loop(label):
+    return label in ("_PyEval_EvalFrameDefault [native]", "PyEval_EvalFrameEx [native]")
+
+
+def misplaced(frames, number):
+    """Of a stack of a greenlet: what is not where it is, or None. Root first."""
+    own = [place for place, frame in enumerate(frames) if frame.path]
+    if not own or frames[own[0]].label != f"start_{number}" or any(frame.is_mark for frame in frames):
+        return None  # cut, or of the program itself
+    inside = between(frames, own[0], own[-1])
+    if any("greenlet" in label for label in inside):
+        return "greenlet's frames are inside of its first function"
+    if frames[own[-1]].label == f"spin_{number}":
+        if own[-2] == own[-1] - 1:
+            return "no native frame calls spin"
+        if any("greenlet" in label for label in between(frames, own[-1], len(frames))):
+            return "greenlet's frames are inside of spin"
+    outside = list(reversed(between(frames, -1, own[0])))
+    first = next((place for place, label in enumerate(outside) if "greenlet" in label), len(outside))
+    if first == len(outside) or any(of_the_loop(label) for label in outside[:first]):
+        return "its first function is not on greenlet's frames"
+    return None
+
+
+def greenlets_in_order(run):
+    """Each greenlet's functions stand on its own native frames; who has switched to it is outside."""
+    with start(run.interpreter, "greenlets.py") as target:
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), threads=True, more=KERNEL)
+    wrong, spun, raw = Counter(), Counter(), 0
+    for stack in recording.stacks:
+        frames = [frame for frame in stack.frames if not frame.label.endswith(" [kernel]")]
+        last = next((frame.label for frame in reversed(frames) if frame.path), "")
+        number = last.rpartition("_")[2]
+        if number not in tuple("012"):
+            continue
+        spun[last.startswith("spin_")] += stack.count
+        raw += stack.count * (last.startswith("spin_") and of_the_loop(frames[-1].label))
+        if why := misplaced(frames, number):
+            wrong[f"{why}: {';'.join(frame.label for frame in frames[-12:])}"] += stack.count
+    few = 0.2 + 300 / max(1, spun.total())  # a sample or three in which a switch is under way
+    yield at_least("samples in a spin", spun[True], 200)
+    yield at_most(f"frames in another place {wrong.most_common(2) or ''}", 100 * wrong.total() / spun.total(), 0.2, " %", few)
+    yield at_most("in the loop itself, beside its function", 100 * raw / spun.total(), 0.5, " %", 0.5 + few)
+
+
+@row("stitched-interpreters", "one interpreter called by another on its thread: the exact order, every sample", language="python")
+def interpreters(run):
+    if not any(run.interpreter.has_module(name) for name in ("_interpreters", "_xxsubinterpreters")):
+        raise Skip("it has no module for interpreters")
+    with start(run.interpreter, "interpreters.py") as target:
+        order = target.facts["order"]
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), threads=True, more=KERNEL)
+    wrong, seen = Counter(), 0
+    for stack in recording.stacks:
+        frames = [frame for frame in stack.frames if not frame.label.endswith(" [kernel]")]
+        own = [place for place, frame in enumerate(frames) if frame.path]
+        names = [frames[place].label for place in own]
+        if "sub_spin" not in names:
+            continue
+        seen += stack.count
+        gaps = [between(frames, outer, inner) for outer, inner in zip(own, own[1:])]
+        # each by C, and the module's (_interpreters, its interp_exec) between the two
+        if names != order:
+            wrong[";".join(names)] += stack.count
+        elif not (gaps[1] and gaps[4] and any("interp" in label for label in gaps[2])) or \
+                any("interp" in label for gap in gaps[:2] + gaps[3:] for label in gap) or \
+                any(of_the_loop(label) for label in between(frames, -1, own[-1])):
+            wrong[";".join(frame.label for frame in frames)] += stack.count
+    yield at_least("samples in its innermost function", seen, 200)
+    yield at_most(f"in another order {wrong.most_common(1) or ''}", 100 * wrong.total() / max(1, seen), 0.2, " %", 0.2 + 300 / max(1, seen))
+    yield at_most("leftover", 100 * recording.quality["leftover"] / recording.samples, 0.5, " %")
+
+
 @row("leftover-ruby", "a mixed workload: frames of the VM without a place in < 0.1 % of the samples")
 def mixed_ruby(run):
     yield from mixed(run, "mixed.rb")

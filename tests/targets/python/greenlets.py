@@ -3,6 +3,7 @@
 
 Every function carries the number of its greenlet in its name: a stack that has two numbers is of two
 greenlets. The second has a generator between, the third enough frames for several pieces of the stack.
+What spins is called by a function of C.
 Facts: stacks: [[label, ...]], root first, of each greenlet in its spin. The last line says what each used: spent_ns.
 """
 import greenlet
@@ -21,7 +22,7 @@ def spin_{n}(turns):
 
 def items_{n}():
     while not truth.stop[0]:
-        spin_{n}(TURNS[{n}])
+        max((TURNS[{n}],), key=spin_{n})
         yield
 
 def down_{n}(depth):
