@@ -285,8 +285,8 @@ enum machine_part machine_part_at(const struct machine *machine, u64 place)
 	return MACHINE_NONE;
 }
 
-/* Python's link their frame within 0x4f bytes (2.7; 0x43 in 3.9). */
-enum { BEGIN_BYTES = 0x50 };
+/* Python's link their frame within 0x6d bytes (3.11; 0x53 in 2.7, 0x47 in 3.9). */
+enum { BEGIN_BYTES = 0x6d };
 
 bool machine_begins_at(const struct machine *machine, u64 place)
 {

@@ -468,6 +468,21 @@ PYTHON_WALKER bool python_outer(const struct mem *mem, const struct python_state
 	return true;
 }
 
+/* To the cframe outside of this one, if that is whom the frame that was entered through this one leads to: a cframe is published
+ * before it is filled, and so is the frame (3.11). */
+PYTHON_WALKER bool python_leave_cframe(const struct mem *mem, const struct python_state *state,
+				       struct walk *walk, u64 previous)
+{
+	u64 outer, frame;
+
+	if (!walk->limit || !mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) ||
+	    !python_address_ok(outer) ||
+	    !mem_read(mem, outer + state->at.cframe_frame, &frame, 8) || frame != previous)
+		return false;
+	walk->limit = outer;
+	return true;
+}
+
 /* Where on the native stack C entered the interpreter through an entry: its shim lies there (3.12 on), or its cframe does
  * (3.11), of which each leads to the next one; 0: nobody knows. */
 PYTHON_WALKER u64 python_place(const struct mem *mem, const struct python_state *state,
@@ -479,10 +494,10 @@ PYTHON_WALKER u64 python_place(const struct mem *mem, const struct python_state 
 		return 0;
 	if (state->facts & PYTHON_HAS_SHIMS)
 		return previous;
-	if (!place || !mem_read(mem, place + state->at.cframe_previous, &walk->limit, 8) ||
-	    !python_address_ok(walk->limit))
-		walk->limit = 0;
-	return place;
+	if (python_leave_cframe(mem, state, walk, previous))
+		return place;
+	walk->limit = 0;
+	return 0;
 }
 
 /* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. Any may
@@ -738,8 +753,8 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	if (!python_own_pc(mem, state, &frame))
 		return STEP_FAULT;
 	if (leaf && !python_has_begun(mem, state, &frame)) {
-		if (frame.entry)
-			python_place(mem, state, walk, frame.previous);
+		if ((walk->flags & WALK_PLACES) && state->at.frame_entry)
+			python_leave_cframe(mem, state, walk, frame.previous);
 		return STEP_HIDDEN;
 	}
 	out->id = frame.code;
