@@ -66,9 +66,9 @@ static void name_function(const struct symbols *symbols, u64 address, char *name
 	struct symbol symbol;
 
 	if (symbols_find(symbols, address, &symbol))
-		snprintf(name, room, "%s", symbol.name);
+		snprintf(name, room, "%.*s", (int)symbol.length, symbol.name);
 	else if (symbols_before(symbols, address, &symbol))
-		snprintf(name, room, "(after %s)", symbol.name);
+		snprintf(name, room, "(after %.*s)", (int)symbol.length, symbol.name);
 }
 
 static void add_native(struct audit_result *out, u32 name, u32 image, u64 count)

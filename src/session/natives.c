@@ -68,7 +68,8 @@ static u32 name_of(struct natives *natives, const struct symbols *symbols, u64 a
 	if (!symbols || !symbols_find(symbols, address, &symbol))
 		return unknown;
 	char *plain = symbol_demangle(symbol.name);
-	u32 name = names_text(natives->names, plain ? plain : symbol.name);
+	u32 name = plain ? names_text(natives->names, plain) :
+			   names_string(natives->names, symbol.name, symbol.length);
 	free(plain);
 	return name;
 }
@@ -196,7 +197,8 @@ static u32 part_location(struct natives *natives, u32 of, const struct debug_pla
 
 	if (!is_named && place->name) {
 		char *plain = symbol_demangle(place->name);
-		function.name = names_text(names, plain ? plain : place->name);
+		function.name = names_string(names, plain ? plain : place->name,
+					     strnlen(plain ? plain : place->name, SYMBOL_NAME_MAX));
 		free(plain);
 	} else if (!is_named) {
 		function.name = file->unknown;

@@ -5,14 +5,11 @@
 #include <libiberty/demangle.h>
 #include <string.h>
 
-/* What a hostile name could make of itself: its demangler may be exponential. */
-enum { MANGLED_MAX = 4096 };
-
 char *symbol_demangle(const char *name)
 {
 	bool is_mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 
-	if (!is_mangled || strlen(name) > MANGLED_MAX)
+	if (!is_mangled || strnlen(name, SYMBOL_NAME_MAX + 1) > SYMBOL_NAME_MAX)
 		return NULL;
 	return cplus_demangle(name, DMGL_AUTO);
 }

@@ -17,7 +17,8 @@ bool symbols_add(struct symbols *symbols, const char *name, u64 start, u64 end);
 /* The same with a copy of the name, which is an offset in the text until symbols_place_names(). */
 bool symbols_add_copy(struct symbols *symbols, const char *name, u64 start, u64 end);
 void symbols_place_names(struct symbols *symbols);
-/* By address, and of one address the first. */
-void symbols_sort(struct symbols *symbols, int (*compare)(const void *, const void *));
+/* By address, and of one address the best. */
+void symbols_sort(struct symbols *symbols,
+		  bool (*is_better)(const struct symbol *, const struct symbol *));
 /* All are there: one for each address. */
 void symbols_settle(struct symbols *symbols);

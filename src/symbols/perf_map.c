@@ -58,14 +58,10 @@ static bool add_bytes(struct reading *reading, const char *bytes, size_t count)
 	return true;
 }
 
-/* By address, the last first: its name is further on in the text. */
-static int compare(const void *left, const void *right)
+/* Its name is further on in the text. */
+static bool is_later(const struct symbol *a, const struct symbol *b)
 {
-	const struct symbol *a = left, *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->name > b->name ? -1 : a->name < b->name;
+	return a->name > b->name;
 }
 
 struct symbols *symbols_of_perf_map(int fd)
@@ -83,7 +79,7 @@ struct symbols *symbols_of_perf_map(int fd)
 		symbols_free(reading.symbols);
 		return NULL;
 	}
-	symbols_sort(reading.symbols, compare);
+	symbols_sort(reading.symbols, is_later);
 	symbols_place_names(reading.symbols);
 	return reading.symbols;
 }

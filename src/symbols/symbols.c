@@ -28,18 +28,22 @@ void symbols_free(struct symbols *symbols)
 
 bool symbols_add(struct symbols *symbols, const char *name, u64 start, u64 end)
 {
-	return vec_push(&symbols->all, (struct symbol){ name, start, end });
+	u32 length = (u32)strnlen(name, SYMBOL_NAME_MAX);
+
+	return vec_push(&symbols->all, (struct symbol){ name, start, end, length });
 }
 
 bool symbols_add_copy(struct symbols *symbols, const char *name, u64 start, u64 end)
 {
-	u32 length = (u32)strlen(name) + 1, offset = symbols->text.count;
+	u32 length = (u32)strnlen(name, SYMBOL_NAME_MAX), offset = symbols->text.count;
 
-	if (offset + length > TEXT_MAX || !vec_grow(&symbols->text, offset + length))
+	if (offset + length + 1 > TEXT_MAX || !vec_grow(&symbols->text, offset + length + 1))
 		return false;
 	memcpy(symbols->text.at + offset, name, length);
-	symbols->text.count += length;
-	return symbols_add(symbols, (const char *)(uintptr_t)offset, start, end);
+	symbols->text.at[offset + length] = 0;
+	symbols->text.count += length + 1;
+	return vec_push(&symbols->all,
+			(struct symbol){ (const char *)(uintptr_t)offset, start, end, length });
 }
 
 void symbols_place_names(struct symbols *symbols)
@@ -50,42 +54,54 @@ void symbols_place_names(struct symbols *symbols)
 
 /* ---- one for each address ------------------------------------------------------------------ */
 
-static u32 underscores(const char *name)
+static u32 underscores(const struct symbol *symbol)
 {
-	return (u32)strspn(name, "_");
+	u32 count = 0;
+
+	while (count < symbol->length && symbol->name[count] == '_')
+		count++;
+	return count;
 }
 
-/* By address; of one address the best first. */
-static int compare(const void *left, const void *right)
+static bool is_plainer(const struct symbol *a, const struct symbol *b)
+{
+	if ((a->end > a->start) != (b->end > b->start))
+		return a->end > a->start;
+	if (underscores(a) != underscores(b))
+		return underscores(a) < underscores(b);
+	if (a->length != b->length)
+		return a->length < b->length;
+	return memcmp(a->name, b->name, a->length) < 0;
+}
+
+static int by_start(const void *left, const void *right)
 {
 	const struct symbol *a = left, *b = right;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if ((a->end > a->start) != (b->end > b->start))
-		return a->end > a->start ? -1 : 1;
-	if (underscores(a->name) != underscores(b->name))
-		return underscores(a->name) < underscores(b->name) ? -1 : 1;
-	if (strlen(a->name) != strlen(b->name))
-		return strlen(a->name) < strlen(b->name) ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return (a->start > b->start) - (a->start < b->start);
 }
 
-void symbols_sort(struct symbols *symbols, int (*by)(const void *, const void *))
+/* Names are looked at once each, not at every comparison: a file may have a hundred thousand long ones for one address. */
+void symbols_sort(struct symbols *symbols,
+		  bool (*is_better)(const struct symbol *, const struct symbol *))
 {
 	u32 kept = 0;
 
 	if (symbols->all.count)
-		qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], by);
-	for (u32 i = 0; i < symbols->all.count; i++)
-		if (!kept || symbols->all.at[kept - 1].start != symbols->all.at[i].start)
-			symbols->all.at[kept++] = symbols->all.at[i];
+		qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], by_start);
+	for (u32 i = 0; i < symbols->all.count; i++) {
+		const struct symbol *symbol = &symbols->all.at[i];
+		if (!kept || symbols->all.at[kept - 1].start != symbol->start)
+			symbols->all.at[kept++] = *symbol;
+		else if (is_better(symbol, &symbols->all.at[kept - 1]))
+			symbols->all.at[kept - 1] = *symbol;
+	}
 	symbols->all.count = kept;
 }
 
 void symbols_settle(struct symbols *symbols)
 {
-	symbols_sort(symbols, compare);
+	symbols_sort(symbols, is_plainer);
 	u32 kept = symbols->all.count;
 	for (u32 i = 0; i < kept; i++) {
 		struct symbol *symbol = &symbols->all.at[i];

@@ -10,9 +10,13 @@
 struct image;
 struct symbols; /* opaque */
 
+/* What is longer was made to be long: the rest of such a name is not looked at. */
+enum { SYMBOL_NAME_MAX = 4096 };
+
 struct symbol {
 	const char *name; /* as the file has it: mangled; lives as long as the symbols */
 	u64 start, end;   /* as linked */
+	u32 length;       /* of the name, at most SYMBOL_NAME_MAX: it may go on in the file */
 };
 
 /* Of .symtab and .dynsym, and of a stripped Go program's own table. The image is borrowed for as long. NULL: out of memory. */
@@ -28,6 +32,6 @@ bool symbols_find(const struct symbols *symbols, u64 address, struct symbol *out
  * behind it have no names. */
 bool symbols_before(const struct symbols *symbols, u64 address, struct symbol *out);
 
-/* As its author wrote it, without parameters (C++, Rust); NULL: it is no such name, and is to be taken as it is.
- * To be freed. */
+/* As its author wrote it, without parameters (C++, Rust); NULL: it is no such name, or one of more than SYMBOL_NAME_MAX bytes,
+ * and is to be taken as it is. To be freed. */
 char *symbol_demangle(const char *name);

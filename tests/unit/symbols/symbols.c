@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "elf/image.h"
@@ -31,9 +32,11 @@ static const char *name_at(const struct symbols *symbols, u64 address)
 static void the_plainest_name_stands(void **unused)
 {
 	static const struct symbol all[] = {
-		{ "__libc_write", 0x100, 0x120 }, { "__write", 0x100, 0x120 },
-		{ "write", 0x100, 0x120 },        { "a", 0x100, 0x100 }, /* a label */
-		{ "read", 0x80, 0xa0 },
+		{ .name = "__libc_write", .start = 0x100, .end = 0x120 },
+		{ .name = "__write", .start = 0x100, .end = 0x120 },
+		{ .name = "write", .start = 0x100, .end = 0x120 },
+		{ .name = "a", .start = 0x100, .end = 0x100 }, /* a label */
+		{ .name = "read", .start = 0x80, .end = 0xa0 },
 	};
 	struct symbols *symbols = made(all, COUNT_OF(all));
 
@@ -53,7 +56,10 @@ static void the_plainest_name_stands(void **unused)
 
 static void a_function_may_hold_others(void **unused)
 {
-	static const struct symbol all[] = { { "outer", 0x100, 0x200 }, { "inner", 0x120, 0x130 } };
+	static const struct symbol all[] = {
+		{ .name = "outer", .start = 0x100, .end = 0x200 },
+		{ .name = "inner", .start = 0x120, .end = 0x130 },
+	};
 	struct symbols *symbols = made(all, COUNT_OF(all));
 
 	(void)unused;
@@ -65,13 +71,43 @@ static void a_function_may_hold_others(void **unused)
 
 static void without_a_size_it_reaches_to_the_next(void **unused)
 {
-	static const struct symbol all[] = { { "one", 0x100, 0x100 }, { "two", 0x140, 0x140 } };
+	static const struct symbol all[] = {
+		{ .name = "one", .start = 0x100, .end = 0x100 },
+		{ .name = "two", .start = 0x140, .end = 0x140 },
+	};
 	struct symbols *symbols = made(all, COUNT_OF(all));
 
 	(void)unused;
 	assert_string_equal(name_at(symbols, 0x13f), "one");
 	assert_string_equal(name_at(symbols, 0x140), "two");
 	assert_null(name_at(symbols, 0x141));
+	symbols_free(symbols);
+}
+
+/* A file of 20 MB took minutes when each comparison read the names. */
+static void names_without_an_end_take_no_time(void **unused)
+{
+	enum { SYMBOLS = 20000, LENGTH = 20 << 20 };
+	struct symbols *symbols = symbols_new();
+	char *text = malloc(LENGTH + 1);
+	struct symbol found;
+	struct timespec begin, end;
+
+	(void)unused;
+	assert_non_null(symbols);
+	assert_non_null(text);
+	memset(text, 'a', LENGTH);
+	text[LENGTH] = 0;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	for (u32 i = 0; i < SYMBOLS; i++)
+		assert_true(symbols_add(symbols, text + i % 1000, 0x100, 0x120));
+	symbols_settle(symbols);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	assert_true(end.tv_sec - begin.tv_sec < 5); /* 10 ms, or minutes */
+	assert_int_equal(symbols->all.count, 1);
+	assert_true(symbols_find(symbols, 0x110, &found));
+	assert_int_equal(found.length, SYMBOL_NAME_MAX);
+	free(text);
 	symbols_free(symbols);
 }
 
@@ -153,6 +189,7 @@ int main(void)
 		cmocka_unit_test(the_plainest_name_stands),
 		cmocka_unit_test(a_function_may_hold_others),
 		cmocka_unit_test(without_a_size_it_reaches_to_the_next),
+		cmocka_unit_test(names_without_an_end_take_no_time),
 		cmocka_unit_test(nothing_is_found_in_nothing),
 		cmocka_unit_test(this_programs_functions_are_found),
 		cmocka_unit_test(the_kernel_has_names),
