@@ -32,6 +32,6 @@ bool symbols_find(const struct symbols *symbols, u64 address, struct symbol *out
  * behind it have no names. */
 bool symbols_before(const struct symbols *symbols, u64 address, struct symbol *out);
 
-/* As its author wrote it, without parameters (C++, Rust); NULL: it is no such name, or one of more than SYMBOL_NAME_MAX bytes,
- * and is to be taken as it is. To be freed. */
+/* As its author wrote it, without parameters (C++, Rust); NULL: it is no such name, or one without measure, and is to be taken as it
+ * is. To be freed. */
 char *symbol_demangle(const char *name);

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -183,6 +184,33 @@ static void names_are_as_their_authors_wrote_them(void **unused)
 	}
 }
 
+/* Of `steps` types, each made of two of the one before: _Z1fI1pIiiES0_IS1_S1_E...Evv. */
+static void make_doubling(char *name, u32 steps)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	name += sprintf(name, "_Z1fI1pIiiE");
+	for (u32 i = 0; i < steps; i++)
+		name += sprintf(name, "S0_IS%c_S%c_E", digits[i + 1], digits[i + 1]);
+	strcpy(name, "Evv");
+}
+
+/* It was gigabytes of memory, or never at an end. */
+static void a_name_that_doubles_itself_stays_as_it_is(void **unused)
+{
+	char name[512];
+
+	(void)unused;
+	make_doubling(name, 5);
+	char *plain = symbol_demangle(name);
+	assert_non_null(plain);
+	assert_memory_equal(plain, "f<p<int, int>, p<p<int, int>, p<int, int> >", 43);
+	free(plain);
+	make_doubling(name, 34);
+	assert_null(symbol_demangle(name));
+	assert_null(symbol_demangle("_Z1fI1p"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +222,7 @@ int main(void)
 		cmocka_unit_test(this_programs_functions_are_found),
 		cmocka_unit_test(the_kernel_has_names),
 		cmocka_unit_test(names_are_as_their_authors_wrote_them),
+		cmocka_unit_test(a_name_that_doubles_itself_stays_as_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
