@@ -64,6 +64,14 @@ bool image_symbol_named(const struct image *image, const char *name, struct imag
 bool image_symbol(const struct image *image, u32 index, struct image_symbol *out);
 /* Where the image's own calls of an exported function lead first: a stub of its linkage table. 0: there is none. */
 u64 image_stub_of(const struct image *image, u64 function);
+/* A stub of the linkage table. */
+struct image_stub {
+	u64 address, end;
+	u64 function;     /* that it calls, if it is in this image; 0: elsewhere */
+	const char *name; /* its; into the image */
+};
+/* All of them, in any order; to be freed. NULL, and a count of 0: there are none, or no memory. */
+struct image_stub *image_stubs(const struct image *image, u32 *count);
 /* The bytes at a linked address, as the file has them; false when the file has none there. */
 bool image_bytes(const struct image *image, u64 address, void *out, u32 length);
 /* Where in the file the byte at a linked address is; `left`: how many bytes follow in its segment. */

@@ -38,10 +38,14 @@ static bool read_lines(FILE *file, struct symbols *symbols)
 	while (fgets(line, sizeof line, file)) {
 		if (!parse(line, &start, &name) || !start)
 			continue;
-		if (!symbols_add_copy(symbols, name, start, start))
+		struct symbol symbol = { .name = name,
+					 .start = start,
+					 .end = start + SYMBOL_REACH_MAX };
+		symbol.is_open = true;
+		if (!symbols_add_copy(symbols, symbol))
 			return false;
 	}
-	symbols_place_names(symbols);
+	symbols_place_names(symbols, 0);
 	return true;
 }
 

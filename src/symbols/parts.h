@@ -5,6 +5,9 @@
 #include "elf/go_table.h"
 #include "symbols/symbols.h"
 
+/* So far a function may reach whose size is not told. */
+enum { SYMBOL_REACH_MAX = 1 << 20 };
+
 struct symbols {
 	VEC(struct symbol) all; /* by address, once they are settled */
 	VEC(char) text;         /* of names that no image holds */
@@ -12,11 +15,12 @@ struct symbols {
 };
 
 struct symbols *symbols_new(void);
-/* `end` may be `start`: it is not known, and is where the next one begins. */
-bool symbols_add(struct symbols *symbols, const char *name, u64 start, u64 end);
+/* All but its length. One that is open reaches to the next one, and not beyond `end`. */
+bool symbols_add(struct symbols *symbols, struct symbol symbol);
 /* The same with a copy of the name, which is an offset in the text until symbols_place_names(). */
-bool symbols_add_copy(struct symbols *symbols, const char *name, u64 start, u64 end);
-void symbols_place_names(struct symbols *symbols);
+bool symbols_add_copy(struct symbols *symbols, struct symbol symbol);
+/* Of all from the `first` on. */
+void symbols_place_names(struct symbols *symbols, u32 first);
 /* By address, and of one address the best. */
 void symbols_sort(struct symbols *symbols,
 		  bool (*is_better)(const struct symbol *, const struct symbol *));

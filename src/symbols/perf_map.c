@@ -30,7 +30,8 @@ static bool add_line(struct symbols *symbols, const char *line)
 	if (rest == at || *rest != ' ' || !rest[1] || !start || !size || size > SIZE_MAX_BYTES ||
 	    start > UINT64_MAX - size)
 		return true; /* no such line, and the next may be */
-	return symbols_add_copy(symbols, rest + 1, start, start + size);
+	return symbols_add_copy(
+		symbols, (struct symbol){ .name = rest + 1, .start = start, .end = start + size });
 }
 
 struct reading {
@@ -80,6 +81,6 @@ struct symbols *symbols_of_perf_map(int fd)
 		return NULL;
 	}
 	symbols_sort(reading.symbols, is_later);
-	symbols_place_names(reading.symbols);
+	symbols_place_names(reading.symbols, 0);
 	return reading.symbols;
 }

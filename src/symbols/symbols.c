@@ -2,13 +2,14 @@
  * symbols.c - see symbols.h. */
 #include "symbols/parts.h"
 
+#include "base/cleanup.h"
+
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Functions may lie in others (a label with a size, in assembler): so far is looked back for the outer one. */
 enum { ENCLOSING_MAX = 8 };
-/* And so far a function may reach whose size is not told. */
-enum { REACH_MAX = 1 << 20 };
 enum { TEXT_MAX = 256 << 20 /* of names */ };
 
 struct symbols *symbols_new(void)
@@ -26,29 +27,29 @@ void symbols_free(struct symbols *symbols)
 	free(symbols);
 }
 
-bool symbols_add(struct symbols *symbols, const char *name, u64 start, u64 end)
+bool symbols_add(struct symbols *symbols, struct symbol symbol)
 {
-	u32 length = (u32)strnlen(name, SYMBOL_NAME_MAX);
-
-	return vec_push(&symbols->all, (struct symbol){ name, start, end, length });
+	symbol.length = (u32)strnlen(symbol.name, SYMBOL_NAME_MAX);
+	return vec_push(&symbols->all, symbol);
 }
 
-bool symbols_add_copy(struct symbols *symbols, const char *name, u64 start, u64 end)
+bool symbols_add_copy(struct symbols *symbols, struct symbol symbol)
 {
-	u32 length = (u32)strnlen(name, SYMBOL_NAME_MAX), offset = symbols->text.count;
+	u32 length = (u32)strnlen(symbol.name, SYMBOL_NAME_MAX), offset = symbols->text.count;
 
 	if (offset + length + 1 > TEXT_MAX || !vec_grow(&symbols->text, offset + length + 1))
 		return false;
-	memcpy(symbols->text.at + offset, name, length);
+	memcpy(symbols->text.at + offset, symbol.name, length);
 	symbols->text.at[offset + length] = 0;
 	symbols->text.count += length + 1;
-	return vec_push(&symbols->all,
-			(struct symbol){ (const char *)(uintptr_t)offset, start, end, length });
+	symbol.length = length;
+	symbol.name = (const char *)(uintptr_t)offset;
+	return vec_push(&symbols->all, symbol);
 }
 
-void symbols_place_names(struct symbols *symbols)
+void symbols_place_names(struct symbols *symbols, u32 first)
 {
-	for (u32 i = 0; i < symbols->all.count; i++)
+	for (u32 i = first; i < symbols->all.count; i++)
 		symbols->all.at[i].name = symbols->text.at + (uintptr_t)symbols->all.at[i].name;
 }
 
@@ -65,8 +66,8 @@ static u32 underscores(const struct symbol *symbol)
 
 static bool is_plainer(const struct symbol *a, const struct symbol *b)
 {
-	if ((a->end > a->start) != (b->end > b->start))
-		return a->end > a->start;
+	if (a->is_open != b->is_open)
+		return b->is_open;
 	if (underscores(a) != underscores(b))
 		return underscores(a) < underscores(b);
 	if (a->length != b->length)
@@ -105,11 +106,9 @@ void symbols_settle(struct symbols *symbols)
 	u32 kept = symbols->all.count;
 	for (u32 i = 0; i < kept; i++) {
 		struct symbol *symbol = &symbols->all.at[i];
-		if (symbol->end > symbol->start)
-			continue;
-		u64 next = i + 1 < kept ? symbols->all.at[i + 1].start : symbol->start + 1;
-		u64 most = symbol->start + REACH_MAX;
-		symbol->end = next < most ? next : most;
+		u64 next = i + 1 < kept ? symbols->all.at[i + 1].start : symbol->end;
+		if (symbol->is_open && next < symbol->end)
+			symbol->end = next;
 	}
 }
 
@@ -156,6 +155,20 @@ static bool is_code(const struct image_symbol *symbol)
 	       (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC);
 }
 
+/* Where a function ends at the latest whose size is not told: at the end of its section. Behind .init, whose one function has no
+ * size, are the stubs of .plt. */
+static u64 reach_of(const struct image *image, const struct image_symbol *symbol)
+{
+	struct image_section section;
+	u64 most = symbol->value + SYMBOL_REACH_MAX;
+
+	if (!image_section(image, symbol->section, &section) || symbol->value < section.address ||
+	    symbol->value - section.address >= section.size)
+		return most;
+	u64 end = section.address + section.size;
+	return end < most ? end : most;
+}
+
 static bool add_symbols(struct symbols *symbols, const struct image *image)
 {
 	struct image_symbol symbol;
@@ -163,12 +176,48 @@ static bool add_symbols(struct symbols *symbols, const struct image *image)
 	for (u32 i = 0; image_symbol(image, i, &symbol); i++) {
 		if (!is_code(&symbol))
 			continue;
-		u64 end = symbol.value + symbol.size;
-		if (!symbols_add(symbols, symbol.name, symbol.value,
-				 end > symbol.value ? end : symbol.value))
+		struct symbol new = { .name = symbol.name,
+				      .start = symbol.value,
+				      .end = symbol.value + symbol.size };
+		if (new.end <= new.start) {
+			new.end = reach_of(image, &symbol);
+			new.is_open = true;
+		}
+		if (!symbols_add(symbols, new))
 			return false;
 	}
 	return true;
+}
+
+static bool add_stubs(struct symbols *symbols, const struct image *image)
+{
+	char name[SYMBOL_NAME_MAX];
+	u32 first = symbols->all.count, count;
+	AUTO_FREE struct image_stub *stubs = image_stubs(image, &count);
+
+	for (u32 i = 0; i < count; i++) {
+		struct symbol new = { .name = name,
+				      .start = stubs[i].address,
+				      .end = stubs[i].end };
+		new.is_open = true;
+		snprintf(name, sizeof name, "%.*s@plt", SYMBOL_NAME_MAX - 8, stubs[i].name);
+		if (!symbols_add_copy(symbols, new))
+			return false;
+	}
+	symbols_place_names(symbols, first);
+	return true;
+}
+
+static struct symbol go_symbol(const struct go_function *function)
+{
+	struct symbol symbol = { .name = function->name,
+				 .start = function->begin,
+				 .end = function->end };
+
+	symbol.is_open = symbol.end <= symbol.start;
+	if (symbol.is_open)
+		symbol.end = symbol.start + SYMBOL_REACH_MAX;
+	return symbol;
 }
 
 /* A stripped Go program has them still. */
@@ -182,7 +231,7 @@ static bool add_go_functions(struct symbols *symbols, const struct image *image)
 	symbols->go = go_table_open(image, NULL);
 	for (u32 i = 0; symbols->go && i < go_table_count(symbols->go); i++)
 		if (go_table_function(symbols->go, i, &function) &&
-		    !symbols_add(symbols, function.name, function.begin, function.end))
+		    !symbols_add(symbols, go_symbol(&function)))
 			return false;
 	return true;
 }
@@ -193,7 +242,8 @@ struct symbols *symbols_of_image(const struct image *image)
 
 	if (!symbols)
 		return NULL;
-	if (!add_symbols(symbols, image) || !add_go_functions(symbols, image)) {
+	if (!add_symbols(symbols, image) || !add_stubs(symbols, image) ||
+	    !add_go_functions(symbols, image)) {
 		symbols_free(symbols);
 		return NULL;
 	}

@@ -17,9 +17,10 @@ struct symbol {
 	const char *name; /* as the file has it: mangled; lives as long as the symbols */
 	u64 start, end;   /* as linked */
 	u32 length;       /* of the name, at most SYMBOL_NAME_MAX: it may go on in the file */
+	bool is_open;     /* its size is not told: it ends where the next one begins, or there */
 };
 
-/* Of .symtab and .dynsym, and of a stripped Go program's own table. The image is borrowed for as long. NULL: out of memory. */
+/* Of .symtab and .dynsym, of the stubs by which others are called (malloc@plt), and of a stripped Go program's own table. The image is borrowed for as long. NULL: out of memory. */
 struct symbols *symbols_of_image(const struct image *image);
 /* Of /proc/kallsyms. NULL, with the reason, where it cannot be read, or shows no addresses to us. */
 struct symbols *symbols_of_kernel(struct err *err);

@@ -18,7 +18,7 @@ static struct symbols *made(const struct symbol *all, u32 count)
 
 	assert_non_null(symbols);
 	for (u32 i = 0; i < count; i++)
-		assert_true(symbols_add(symbols, all[i].name, all[i].start, all[i].end));
+		assert_true(symbols_add(symbols, all[i]));
 	symbols_settle(symbols);
 	return symbols;
 }
@@ -36,7 +36,7 @@ static void the_plainest_name_stands(void **unused)
 		{ .name = "__libc_write", .start = 0x100, .end = 0x120 },
 		{ .name = "__write", .start = 0x100, .end = 0x120 },
 		{ .name = "write", .start = 0x100, .end = 0x120 },
-		{ .name = "a", .start = 0x100, .end = 0x100 }, /* a label */
+		{ .name = "a", .start = 0x100, .end = 0x200, .is_open = true },
 		{ .name = "read", .start = 0x80, .end = 0xa0 },
 	};
 	struct symbols *symbols = made(all, COUNT_OF(all));
@@ -73,15 +73,19 @@ static void a_function_may_hold_others(void **unused)
 static void without_a_size_it_reaches_to_the_next(void **unused)
 {
 	static const struct symbol all[] = {
-		{ .name = "one", .start = 0x100, .end = 0x100 },
-		{ .name = "two", .start = 0x140, .end = 0x140 },
+		{ .name = "one", .start = 0x100, .end = 0x1000, .is_open = true },
+		{ .name = "two", .start = 0x140, .end = 0x148, .is_open = true },
+		{ .name = "three", .start = 0x180, .end = 0x188, .is_open = true },
 	};
 	struct symbols *symbols = made(all, COUNT_OF(all));
 
 	(void)unused;
 	assert_string_equal(name_at(symbols, 0x13f), "one");
 	assert_string_equal(name_at(symbols, 0x140), "two");
-	assert_null(name_at(symbols, 0x141));
+	assert_string_equal(name_at(symbols, 0x147), "two");
+	assert_null(name_at(symbols, 0x148)); /* its section ends there */
+	assert_string_equal(name_at(symbols, 0x187), "three");
+	assert_null(name_at(symbols, 0x188));
 	symbols_free(symbols);
 }
 
@@ -101,7 +105,9 @@ static void names_without_an_end_take_no_time(void **unused)
 	text[LENGTH] = 0;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
 	for (u32 i = 0; i < SYMBOLS; i++)
-		assert_true(symbols_add(symbols, text + i % 1000, 0x100, 0x120));
+		assert_true(symbols_add(
+			symbols,
+			(struct symbol){ .name = text + i % 1000, .start = 0x100, .end = 0x120 }));
 	symbols_settle(symbols);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
 	assert_true(end.tv_sec - begin.tv_sec < 5); /* 10 ms, or minutes */
@@ -136,6 +142,32 @@ static void this_programs_functions_are_found(void **unused)
 	assert_non_null(symbols);
 	assert_string_equal(name_at(symbols, mine.value), "symbols_find");
 	assert_string_equal(name_at(symbols, mine.value + mine.size - 1), "symbols_find");
+	symbols_free(symbols);
+	image_close(image);
+}
+
+/* The linkage table lies behind .init, whose _init has no size. */
+static void stubs_have_the_names_of_what_they_call(void **unused)
+{
+	char path[4096];
+
+	(void)unused;
+	snprintf(path, sizeof path, "%s/tests/unit/elf/libplt-library.so", getenv("SONDE_BUILD"));
+	struct image *image = image_open(open(path, O_RDONLY | O_CLOEXEC), path, NULL);
+	assert_non_null(image);
+	struct symbols *symbols = symbols_of_image(image);
+	struct image_section init, plt;
+	struct image_symbol called;
+	assert_non_null(symbols);
+	assert_true(image_symbol_named(image, "plt_called", &called));
+	u64 stub = image_stub_of(image, called.value);
+	assert_true(stub != 0);
+	assert_string_equal(name_at(symbols, stub), "plt_called@plt");
+	assert_string_equal(name_at(symbols, stub + 6), "plt_called@plt");
+	assert_true(image_section_named(image, ".init", &init));
+	assert_string_equal(name_at(symbols, init.address + init.size - 1), "_init");
+	assert_true(image_section_named(image, ".plt", &plt));
+	assert_null(name_at(symbols, plt.address)); /* the first one, of the linker */
 	symbols_free(symbols);
 	image_close(image);
 }
@@ -220,6 +252,7 @@ int main(void)
 		cmocka_unit_test(names_without_an_end_take_no_time),
 		cmocka_unit_test(nothing_is_found_in_nothing),
 		cmocka_unit_test(this_programs_functions_are_found),
+		cmocka_unit_test(stubs_have_the_names_of_what_they_call),
 		cmocka_unit_test(the_kernel_has_names),
 		cmocka_unit_test(names_are_as_their_authors_wrote_them),
 		cmocka_unit_test(a_name_that_doubles_itself_stays_as_it_is),
