@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "elf/image.h"
 #include "symbols/debug_info.h"
+#include "symbols/perf_map.h"
 #include "symbols/symbols.h"
 #include "target/target.h"
 
@@ -53,7 +54,7 @@ void natives_free(struct natives *natives)
 		symbols_free(natives->files.at[i].symbols);
 	vec_free(&natives->files);
 	for (u32 i = 0; i < natives->jits.count; i++)
-		symbols_free(natives->jits.at[i].symbols);
+		perf_map_free(natives->jits.at[i].map);
 	vec_free(&natives->jits);
 	vec_free(&natives->places);
 	kernel_symbols(natives);
@@ -61,17 +62,22 @@ void natives_free(struct natives *natives)
 }
 
 /* A string: its name as its author wrote it. */
+static u32 symbol_name(struct natives *natives, const struct symbol *symbol)
+{
+	char *plain = symbol_demangle(symbol->name);
+	u32 name = plain ? names_text(natives->names, plain) :
+			   names_string(natives->names, symbol->name, symbol->length);
+
+	free(plain);
+	return name;
+}
+
 static u32 name_of(struct natives *natives, const struct symbols *symbols, u64 address, u32 unknown)
 {
 	struct symbol symbol;
 
-	if (!symbols || !symbols_find(symbols, address, &symbol))
-		return unknown;
-	char *plain = symbol_demangle(symbol.name);
-	u32 name = plain ? names_text(natives->names, plain) :
-			   names_string(natives->names, symbol.name, symbol.length);
-	free(plain);
-	return name;
+	return symbols && symbols_find(symbols, address, &symbol) ? symbol_name(natives, &symbol) :
+								    unknown;
 }
 
 static u32 file_name(struct names *names, const char *path)
@@ -110,11 +116,12 @@ static void read_perf_map(struct native_jit *jit, const struct target *target)
 	AUTO_CLOSE int fd = target_open_named(target, path);
 	if (fd < 0 || fstat(fd, &st) != 0 || (st.st_uid != target->uid && st.st_uid != 0))
 		return;
-	if (jit->symbols && (u64)st.st_size == jit->size)
-		return; /* nothing was added */
-	symbols_free(jit->symbols);
-	jit->symbols = symbols_of_perf_map(fd);
-	jit->size = (u64)st.st_size;
+	if (!jit->map)
+		jit->map = perf_map_new();
+	if (jit->map && !perf_map_read(jit->map, fd)) {
+		perf_map_free(jit->map);
+		jit->map = NULL;
+	}
 }
 
 static struct native_jit *jit_of(struct natives *natives, u64 incarnation)
@@ -127,7 +134,7 @@ static struct native_jit *jit_of(struct natives *natives, u64 incarnation)
 	return &natives->jits.at[natives->jits.count - 1];
 }
 
-/* The map grows while the program runs: who is not in it may be soon. */
+/* The map grows while the program runs: who is not in it may be soon, and who is may have been replaced. */
 static u32 jit_name(struct natives *natives, const struct sample_source *source, u64 address,
 		    u32 unknown)
 {
@@ -137,12 +144,13 @@ static u32 jit_name(struct natives *natives, const struct sample_source *source,
 
 	if (!jit)
 		return unknown;
-	bool is_known = jit->symbols && symbols_find(jit->symbols, address, &symbol);
-	if (!is_known && (!jit->read_ns || now > jit->read_ns + READ_AGAIN_NS)) {
+	if (!jit->read_ns || now > jit->read_ns + READ_AGAIN_NS) {
 		read_perf_map(jit, source->target);
 		jit->read_ns = now;
 	}
-	return name_of(natives, jit->symbols, address, unknown);
+	return jit->map && perf_map_find(jit->map, address, &symbol) ?
+		       symbol_name(natives, &symbol) :
+		       unknown;
 }
 
 /* For natives_find_parts(). */

@@ -12,6 +12,7 @@
 #include "engines/engine.h"
 #include "profile/profile.h"
 
+struct perf_map;
 struct symbols;
 
 struct native_file {
@@ -29,9 +30,8 @@ struct native_place {
 /* Code that a process made at run time. */
 struct native_jit {
 	u64 incarnation;
-	struct symbols *symbols; /* NULL: its maker tells no names */
-	u64 read_ns;
-	u64 size; /* of the map then */
+	struct perf_map *map; /* NULL: its maker tells no names */
+	u64 read_ns;          /* when it was looked at */
 };
 
 struct natives {

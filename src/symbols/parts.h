@@ -21,8 +21,5 @@ bool symbols_add(struct symbols *symbols, struct symbol symbol);
 bool symbols_add_copy(struct symbols *symbols, struct symbol symbol);
 /* Of all from the `first` on. */
 void symbols_place_names(struct symbols *symbols, u32 first);
-/* By address, and of one address the best. */
-void symbols_sort(struct symbols *symbols,
-		  bool (*is_better)(const struct symbol *, const struct symbol *));
 /* All are there: one for each address. */
 void symbols_settle(struct symbols *symbols);

@@ -83,8 +83,7 @@ static int by_start(const void *left, const void *right)
 }
 
 /* Names are looked at once each, not at every comparison: a file may have a hundred thousand long ones for one address. */
-void symbols_sort(struct symbols *symbols,
-		  bool (*is_better)(const struct symbol *, const struct symbol *))
+static void sort(struct symbols *symbols)
 {
 	u32 kept = 0;
 
@@ -94,7 +93,7 @@ void symbols_sort(struct symbols *symbols,
 		const struct symbol *symbol = &symbols->all.at[i];
 		if (!kept || symbols->all.at[kept - 1].start != symbol->start)
 			symbols->all.at[kept++] = *symbol;
-		else if (is_better(symbol, &symbols->all.at[kept - 1]))
+		else if (is_plainer(symbol, &symbols->all.at[kept - 1]))
 			symbols->all.at[kept - 1] = *symbol;
 	}
 	symbols->all.count = kept;
@@ -102,7 +101,7 @@ void symbols_sort(struct symbols *symbols,
 
 void symbols_settle(struct symbols *symbols)
 {
-	symbols_sort(symbols, is_plainer);
+	sort(symbols);
 	u32 kept = symbols->all.count;
 	for (u32 i = 0; i < kept; i++) {
 		struct symbol *symbol = &symbols->all.at[i];

@@ -24,9 +24,6 @@ struct symbol {
 struct symbols *symbols_of_image(const struct image *image);
 /* Of /proc/kallsyms. NULL, with the reason, where it cannot be read, or shows no addresses to us. */
 struct symbols *symbols_of_kernel(struct err *err);
-/* Of a perf map, which any program may write: bounded, and what is no line of one is passed by. Its addresses are those of the
- * process. NULL: out of memory. */
-struct symbols *symbols_of_perf_map(int fd);
 void symbols_free(struct symbols *symbols);
 bool symbols_find(const struct symbols *symbols, u64 address, struct symbol *out);
 /* The last that begins at the address or in front of it, wherever it ends: in a stripped image the static functions
