@@ -193,13 +193,26 @@ static void remember(struct naming *naming, const struct frame *frame, u32 stack
 		naming->last_frames.count = 0; /* out of memory: looked up each time */
 }
 
+/* The kernel's own (include/linux/errno.h), of a call that a signal has interrupted: the program never sees them, since the call
+ * begins anew or returns EINTR. And the driver's "no such ioctl". */
+static const char *error_name(u32 error)
+{
+	static const char *const own[] = { "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
+					   "ENOIOCTLCMD", "ERESTART_RESTARTBLOCK" };
+	enum { FIRST_OWN = 512 };
+
+	if (error >= FIRST_OWN && error < FIRST_OWN + COUNT_OF(own))
+		return own[error - FIRST_OWN];
+	return error ? strerrorname_np((int)error) : NULL;
+}
+
 /* "syscall:openat", or "syscall-exit:openat ENOENT" */
 static u32 event_location(struct naming *naming, const struct frame *frame,
 			  const struct sample_source *source)
 {
 	struct names *names = naming->names;
 	const char *name = source->event_name ? source->event_name(source, frame->id) : NULL;
-	const char *error = frame->pos ? strerrorname_np((int)frame->pos) : NULL;
+	const char *error = error_name(frame->pos);
 	struct name_function function = { .language = names_text(names, "event") };
 	struct name_location location = { 0 };
 	struct str text = { 0 };

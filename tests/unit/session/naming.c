@@ -219,6 +219,32 @@ static void memory_that_is_no_function_has_no_name(void **state)
 			    "(unnamed)");
 }
 
+static const char *event_name(const struct sample_source *source, u64 event)
+{
+	(void)source;
+	return event == 1 ? "syscall-exit:read" : NULL;
+}
+
+static const char *name_of_error(struct fixture *f, u32 error)
+{
+	*f->sample = (struct sample){ .depth = 1 };
+	f->sample->frames[0] = (struct frame){ .id = 1, .pos = error, .kind = FRAME_EVENT };
+	f->source.event_name = event_name;
+	return leaf_name(f, naming_stack(f->naming, f->sample, &f->source));
+}
+
+static void errors_have_names(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(name_of_error(f, 0), "syscall-exit:read");
+	assert_string_equal(name_of_error(f, 2), "syscall-exit:read ENOENT");
+	assert_string_equal(name_of_error(f, 512), "syscall-exit:read ERESTARTSYS");
+	assert_string_equal(name_of_error(f, 515), "syscall-exit:read ENOIOCTLCMD");
+	assert_string_equal(name_of_error(f, 516), "syscall-exit:read ERESTART_RESTARTBLOCK");
+	assert_string_equal(name_of_error(f, 517), "syscall-exit:read error 517");
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -228,6 +254,7 @@ int main(void)
 		TEST(other_bytes_are_another_name),
 		TEST(without_a_generation_every_name_is_checked),
 		TEST(a_name_in_doubt_is_not_given),
+		TEST(errors_have_names),
 		TEST(a_frame_that_is_still_there_has_its_name),
 		TEST(a_promised_name_is_given_when_it_is_proven),
 		TEST(a_promise_is_not_kept_for_another_function),
