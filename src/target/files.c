@@ -86,12 +86,17 @@ static int open_checked(int handle, const struct mapping *mapping)
 
 /* --- three ways to it -------------------------------------------------------------------- */
 
+static void map_file_name(const struct mapping *mapping, char name[static 64])
+{
+	snprintf(name, 64, "map_files/%llx-%llx", (unsigned long long)mapping->start,
+		 (unsigned long long)mapping->end);
+}
+
 static int open_map_file(const struct target *target, const struct mapping *mapping)
 {
 	char name[64];
 
-	snprintf(name, sizeof name, "map_files/%llx-%llx", (unsigned long long)mapping->start,
-		 (unsigned long long)mapping->end);
+	map_file_name(mapping, name);
 	AUTO_CLOSE int handle = openat(target->proc_fd, name, O_PATH | O_CLOEXEC);
 	struct stat st;
 
@@ -248,6 +253,53 @@ struct image *target_open_image(const struct target *target, const struct mappin
 		return NULL;
 	}
 	return fd < 0 ? NULL : image_open(fd, path, err);
+}
+
+/* --- is it still what it was? ------------------------------------------------------------ */
+
+static s64 to_ns(struct timespec time)
+{
+	return (s64)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static struct file_state state_of(const struct stat *st)
+{
+	return (struct file_state){ .size = (u64)st->st_size,
+				    .modified_ns = to_ns(st->st_mtim),
+				    .changed_ns = to_ns(st->st_ctim) };
+}
+
+bool file_state_of(int fd, struct file_state *out)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return false;
+	*out = state_of(&st);
+	return true;
+}
+
+bool file_state_equal(const struct file_state *left, const struct file_state *right)
+{
+	return left->size == right->size && left->modified_ns == right->modified_ns &&
+	       left->changed_ns == right->changed_ns;
+}
+
+bool target_file_state(const struct target *target, const struct mapping *mapping,
+		       struct file_state *out)
+{
+	char name[64];
+	struct stat st;
+
+	if (target->proc_fd < 0 || !mapping->inode)
+		return false;
+	map_file_name(mapping, name);
+	if (fstatat(target->proc_fd, name, &st, 0) == 0 && st.st_ino == mapping->inode) {
+		*out = state_of(&st);
+		return true;
+	}
+	AUTO_CLOSE int fd = open_file(target, mapping, NULL);
+	return fd >= 0 && file_state_of(fd, out);
 }
 
 /* --- files that the program names -------------------------------------------------------- */

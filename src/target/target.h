@@ -71,6 +71,16 @@ u64 target_images(const struct target *target);
  * inode checked.  Regular files only, never blocking.  The vDSO is read from memory. */
 struct image *target_open_image(const struct target *target, const struct mapping *mapping,
 				struct err *err);
+/* A file is known by these: it may be written anew, or its inode be used again. */
+struct file_state {
+	u64 size;
+	s64 modified_ns, changed_ns;
+};
+/* Of the file behind a mapping as it is now; false: it cannot be asked any more. */
+bool target_file_state(const struct target *target, const struct mapping *mapping,
+		       struct file_state *out);
+bool file_state_of(int fd, struct file_state *out);
+bool file_state_equal(const struct file_state *left, const struct file_state *right);
 /* A regular file below the target's root that the program names: -1 when there is none.  The name
  * is a foreign word, so the file is opened with the rights of the target's user alone: a program
  * cannot have root read to it what it may not read itself. */

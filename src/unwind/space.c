@@ -37,12 +37,21 @@ void unwind_space_clear(struct unwind_space *space)
 	space->is_filled = false;
 }
 
-static struct unwind_file *known_file(const struct unwind_files *files,
+/* Of a process that cannot be asked any more, the file is what it was last. */
+static struct unwind_file *known_file(const struct unwind_space *space,
 				      const struct mapping *mapping)
 {
-	for (u32 i = 0; i < files->all.count; i++) {
-		struct unwind_file *file = files->all.at[i];
-		if (file->inode == mapping->inode && file->device == mapping->device)
+	struct file_state now;
+	bool is_asked = false, has_state = false;
+
+	for (u32 i = space->files->all.count; i-- > 0;) {
+		struct unwind_file *file = space->files->all.at[i];
+		if (file->inode != mapping->inode || file->device != mapping->device)
+			continue;
+		if (!is_asked)
+			has_state = target_file_state(space->target, mapping, &now);
+		is_asked = true;
+		if (!has_state || file_state_equal(&file->state, &now))
 			return file;
 	}
 	return NULL;
@@ -63,6 +72,7 @@ static struct unwind_file *add_file(struct unwind_files *files, const struct map
 	file->number = files->all.count;
 	file->inode = mapping->inode;
 	file->device = mapping->device;
+	file_state_of(image_fd(image), &file->state);
 	return file;
 }
 
@@ -78,7 +88,7 @@ static void compile(struct unwind_files *files, struct unwind_file *file)
 static const struct unwind_file *file_of(struct unwind_space *space, const struct mapping *mapping,
 					 u64 *bias)
 {
-	const struct unwind_file *known = known_file(space->files, mapping);
+	const struct unwind_file *known = known_file(space, mapping);
 	struct image *image = known ? NULL : target_open_image(space->target, mapping, NULL);
 
 	if (!known && image)

@@ -8,12 +8,14 @@
 #include "unwind/cache.h"
 #include "unwind/step.h"
 
-/* A file's table. Mappings of equal device and inode have the same; the vDSO, which has neither, is one. */
+/* A file's table. Mappings of equal device and inode have the same, as long as the file was not written anew between their
+ * processes; the vDSO, which has neither, is one. */
 struct unwind_file {
 	u64 inode;
 	u32 device;
-	u32 number;          /* of the run, from 1 on */
-	struct image *image; /* kept open; for who wants names */
+	struct file_state state; /* when it was opened */
+	u32 number;              /* of the run, from 1 on */
+	struct image *image;     /* kept open; for who wants names */
 	bool is_compiled;
 	struct unwind_table table;
 };
