@@ -52,6 +52,10 @@ struct engine_options {
 	bool event_at_root;     /* the event is the outermost frame, and not the leaf */
 };
 
+struct engine_mapping {
+	u64 start, end, offset; /* in the process, and of its file */
+};
+
 /* Where a sample's frames can be named: valid during the callback. */
 struct sample_source {
 	const struct target *target;
@@ -71,6 +75,9 @@ struct sample_source {
 	/* The file of a native frame's owner; NULL: it cannot be read. Lives as long as the run. Engines without native
 	 * frames have none of it. */
 	const struct image *(*image_of)(const struct sample_source *, u64 owner);
+	/* Where that file is mapped to be run: a row for each `index` from 0 on; false: no more. */
+	bool (*mapped_at)(const struct sample_source *, u64 owner, u32 index,
+			  struct engine_mapping *out);
 	const char *thread_name; /* of the sampled thread; "" unknown */
 	/* Which of the threads of the VM that ran on this native thread, one after the other: another
 	 * number is another thread. */

@@ -12,8 +12,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "elf/image.h"
 #include "events/events.h"
+#include "session/mappings.h"
 #include "session/naming.h"
 #include "session/sources.h"
 #include "target/target.h"
@@ -31,6 +31,7 @@ struct session {
 	struct recorder *recorder; /* borrowed; NULL: none */
 	bool with_source, is_finished;
 	struct sources sources;
+	struct mappings mappings;
 	u64 begin_ns;
 	u64 own_cpu_ns; /* before the first sample could come */
 	u64 attach_cpu_ns;
@@ -65,57 +66,6 @@ static void read_title(struct session *session)
 	snprintf(session->title, sizeof session->title, "%s (pid %u)", line, session->target.pid);
 }
 
-static u32 build_id_of(struct profile *profile, const struct target *target,
-		       const struct mapping *mapping)
-{
-	static const char digits[] = "0123456789abcdef";
-	u8 id[BUILD_ID_MAX];
-	char text[2 * BUILD_ID_MAX];
-	struct image *image = target_open_image(target, mapping, NULL);
-
-	if (!image)
-		return 0;
-	u32 length = image_build_id(image, id);
-	image_close(image);
-	for (u32 i = 0; i < length; i++) {
-		text[2 * i] = digits[id[i] >> 4];
-		text[2 * i + 1] = digits[id[i] & 15];
-	}
-	return length ? names_string(&profile->names, text, 2 * length) : 0;
-}
-
-/* Known from another process of this profile: children map what their parents map. */
-static u32 known_build_id(const struct profile *profile, u32 path)
-{
-	for (u32 i = profile->mappings.count; i-- > 0;)
-		if (profile->mappings.at[i].path == path)
-			return profile->mappings.at[i].build_id;
-	return 0;
-}
-
-static void add_mappings(struct session *session, const struct target *target, u32 process)
-{
-	struct profile *profile = &session->profile;
-
-	for (u32 i = 0; i < target->maps.all.count; i++) {
-		const struct mapping *mapping = &target->maps.all.at[i];
-		if (!mapping->executable || !mapping->inode)
-			continue;
-		struct profile_mapping row = {
-			.process = process,
-			.start = mapping->start,
-			.end = mapping->end,
-			.offset = mapping->offset,
-			.path = names_text(&profile->names, mapping_path(target, mapping)),
-		};
-		row.build_id = known_build_id(profile, row.path);
-		if (!row.build_id)
-			row.build_id = build_id_of(profile, target, mapping);
-		if (!vec_push(&profile->mappings, row))
-			profile->bad = true;
-	}
-}
-
 static u32 process_of(struct session *session, const struct sample_source *source)
 {
 	const struct target *target = source->target;
@@ -129,7 +79,8 @@ static u32 process_of(struct session *session, const struct sample_source *sourc
 	if (target == &session->target) /* an exec has given it another command line */
 		read_title(session);
 	if (session->profile.processes.count > before)
-		add_mappings(session, target, session->process);
+		mappings_add_process(&session->mappings, &session->profile, target,
+				     session->process);
 	return session->process;
 }
 
@@ -158,8 +109,10 @@ static void on_sample(void *arg, const struct sample *sample, const struct sampl
 		return;
 	}
 	u32 *last = &session->last_stacks.at[thread], stack = *last;
-	if (!(sample->flags & SAMPLE_REPEATED))
+	if (!(sample->flags & SAMPLE_REPEATED)) {
+		mappings_add_sample(&session->mappings, &session->profile, sample, source, process);
 		stack = naming_stack(session->naming, sample, source);
+	}
 	if (!(sample->flags & SAMPLE_TASK)) /* the thread itself was elsewhere */
 		*last = stack;
 	u32 entry = profile_add(&session->profile, thread, stack, sample->weight, sample->flags);
@@ -390,6 +343,7 @@ void session_free(struct session *session)
 	naming_free(session->naming);
 	profile_free(&session->profile);
 	sources_free(&session->sources);
+	mappings_free(&session->mappings);
 	events_free(&session->events);
 	vec_free(&session->last_stacks);
 	free(session);

@@ -61,6 +61,22 @@ static const struct image *image_of(const struct sample_source *source, u64 owne
 	return owner && owner <= run->files.all.count ? run->files.all.at[owner - 1]->image : NULL;
 }
 
+static bool mapped_at(const struct sample_source *source, u64 owner, u32 index,
+		      struct engine_mapping *out)
+{
+	const struct unwind_space *space = &((const struct kernel_source *)source)->process->space;
+
+	for (u32 i = 0; i < space->ranges.count; i++) {
+		const struct unwind_range *range = &space->ranges.at[i];
+		if (!range->file || range->file->number != owner || index--)
+			continue;
+		*out = (struct engine_mapping){ range->start, range->end,
+						range->start - range->base };
+		return true;
+	}
+	return false;
+}
+
 static void hand_out(struct run *run, const struct watched *process,
 		     const struct watched_thread *thread, const struct kernel_vm *vms,
 		     const struct sample *sample)
@@ -72,6 +88,7 @@ static void hand_out(struct run *run, const struct watched *process,
 			    .runtime_of = runtime_of,
 			    .generation_now = generation_now,
 			    .image_of = image_of,
+			    .mapped_at = mapped_at,
 			    .event_name = event_name,
 			    .thread_name = thread->name,
 			    .thread_life = thread->life },
