@@ -86,17 +86,23 @@ static bool add_line(struct perf_map *map)
 
 static bool add_bytes(struct perf_map *map, const char *bytes, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (bytes[i] != '\n') {
-			map->is_long |= map->length == sizeof map->line - 1;
-			if (!map->is_long)
-				map->line[map->length++] = bytes[i];
-			continue;
+	const char *end = bytes + count;
+
+	while (bytes < end) {
+		const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
+		size_t length = (size_t)((newline ? newline : end) - bytes);
+		map->is_long |= length > sizeof map->line - 1 - map->length;
+		if (!map->is_long) {
+			memcpy(map->line + map->length, bytes, length);
+			map->length += (u32)length;
 		}
+		if (!newline)
+			return true;
 		if (!map->is_long && !add_line(map))
 			return false;
 		map->length = 0;
 		map->is_long = false;
+		bytes = newline + 1;
 	}
 	return true;
 }
