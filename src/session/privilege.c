@@ -61,6 +61,28 @@ bool privilege_has_capability(u32 capability)
 	return data[capability / 32].effective >> capability % 32 & 1;
 }
 
+/* False: not all of `needed` are permitted, and nothing is given up. */
+static bool keep(const u32 *kept, u32 count, const u32 *needed, u32 needed_count)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	u32 mask[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return false;
+	for (u32 i = 0; i < count; i++)
+		mask[kept[i] / 32] |= 1u << kept[i] % 32;
+	for (u32 i = 0; i < needed_count; i++)
+		if (!(data[needed[i] / 32].permitted >> needed[i] % 32 & 1))
+			return false;
+	for (u32 i = 0; i < COUNT_OF(data); i++) {
+		data[i].effective &= mask[i];
+		data[i].permitted &= mask[i];
+		data[i].inheritable &= mask[i];
+	}
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
 void privilege_drop(void)
 {
 	static const u32 kept[] = {
@@ -78,23 +100,20 @@ void privilege_drop(void)
 		CAP_BPF,
 		CAP_CHECKPOINT_RESTORE, /* /proc/PID/map_files */
 	};
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	u32 mask[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	if (syscall(SYS_capget, &header, data) != 0)
-		return;
-	for (u32 i = 0; i < COUNT_OF(kept); i++)
-		mask[kept[i] / 32] |= 1u << kept[i] % 32;
 	/* CAP_SYS_ADMIN stands for those of CAP_BPF's word where a container has only that, or Linux < 5.8 */
-	if (~data[CAP_BPF / 32].permitted & mask[CAP_BPF / 32])
-		return;
-	for (u32 i = 0; i < COUNT_OF(data); i++) {
-		data[i].effective &= mask[i];
-		data[i].permitted &= mask[i];
-		data[i].inheritable &= mask[i];
-	}
-	syscall(SYS_capset, &header, data);
+	static const u32 needed[] = { CAP_SYSLOG, CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE };
+
+	keep(kept, COUNT_OF(kept), needed, COUNT_OF(needed));
+}
+
+void privilege_drop_sampling(void)
+{
+	static const u32 kept[] = {
+		CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH,
+		CAP_FOWNER, CAP_KILL, /* signals for the command, which is its user's */
+	};
+
+	keep(kept, COUNT_OF(kept), NULL, 0);
 }
 
 bool privilege_read_sysctl(const char *name, s64 *out)

@@ -18,5 +18,9 @@ bool privilege_has_capability(u32 capability);
  * command that was started before keeps its own. */
 void privilege_drop(void);
 
+/* The same when there is nothing more to sample: what it takes to read files, to write the profile and to pass on a signal stays.
+ * What programs brought along is then parsed by libraries. */
+void privilege_drop_sampling(void);
+
 /* A sysctl that holds one number ("kernel/perf_event_paranoid"); false where there is none. */
 bool privilege_read_sysctl(const char *name, s64 *out);

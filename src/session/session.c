@@ -15,6 +15,7 @@
 #include "events/events.h"
 #include "session/mappings.h"
 #include "session/naming.h"
+#include "session/privilege.h"
 #include "session/sources.h"
 #include "target/target.h"
 
@@ -280,6 +281,7 @@ void session_finish(struct session *session)
 		session->engine->finish(session->run, on_sample, session);
 	session_profile(session);
 	session->is_finished = true; /* what comes now is no sampling */
+	privilege_drop_sampling();
 	naming_find_parts(session->naming, &session->profile);
 	if (!session->recorder)
 		profile_take_apart(&session->profile);

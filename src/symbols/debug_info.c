@@ -4,8 +4,10 @@
  * Units are found by their own ranges: not every compiler writes .debug_aranges (clang and rustc do not). */
 #include "symbols/debug_info.h"
 
+#include "base/cleanup.h"
 #include "base/vec.h"
 #include "elf/image.h"
+#include "symbols/packed.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -58,6 +60,21 @@ static bool report(struct debug_info *info, const struct image *image)
 	return dwfl_report_end(info->dwfl, NULL, NULL) == 0 && info->module;
 }
 
+/* libdw unpacks it whole, whatever that is. */
+static bool is_small(const struct image *image)
+{
+	struct image_section section;
+
+	if (!image_section_named(image, ".gnu_debugdata", &section))
+		return true;
+	if (section.size > PACKED_MAX)
+		return false;
+	AUTO_FREE u8 *bytes = malloc(section.size + 1);
+	ssize_t got = bytes ? pread(image_fd(image), bytes, section.size, (off_t)section.offset) :
+			      -1;
+	return got == (ssize_t)section.size && packed_size(bytes, (size_t)got) <= UNPACKED_MAX;
+}
+
 struct debug_info *debug_info_open(const struct image *image)
 {
 	static const Dwfl_Callbacks callbacks = {
@@ -65,7 +82,7 @@ struct debug_info *debug_info_open(const struct image *image)
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
 	};
-	struct debug_info *info = calloc(1, sizeof *info);
+	struct debug_info *info = is_small(image) ? calloc(1, sizeof *info) : NULL;
 
 	if (info && (info->dwfl = dwfl_begin(&callbacks)) && report(info, image))
 		return info;

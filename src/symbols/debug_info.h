@@ -21,7 +21,7 @@ struct debug_place {
 	bool is_inlined;  /* into the next one */
 };
 
-/* The image is borrowed for the call. NULL: there is nothing to be had of it. */
+/* The image is borrowed for the call. NULL: there is nothing to be had of it, or too much. */
 struct debug_info *debug_info_open(const struct image *image);
 void debug_info_close(struct debug_info *info);
 /* Of an address as linked: the innermost first, the function that is called as the last. How many; 0: nothing is known. */

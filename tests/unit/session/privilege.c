@@ -119,6 +119,32 @@ static void what_a_run_needs_no_more_is_given_up(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* Also where nothing could be given up before (a container with CAP_SYS_ADMIN alone). */
+static void sampling_takes_more_than_writing(void **state)
+{
+	static const u32 kept[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_CHOWN };
+	static const u32 given_up[] = { CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_BPF,
+					CAP_PERFMON,   CAP_SETUID,     CAP_CHECKPOINT_RESTORE };
+	int status;
+
+	(void)state;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		bool had[COUNT_OF(kept)], good = true;
+		for (u32 i = 0; i < COUNT_OF(kept); i++)
+			had[i] = privilege_has_capability(kept[i]);
+		privilege_drop_sampling();
+		for (u32 i = 0; i < COUNT_OF(kept); i++)
+			good &= privilege_has_capability(kept[i]) == had[i];
+		for (u32 i = 0; i < COUNT_OF(given_up); i++)
+			good &= !privilege_has_capability(given_up[i]);
+		_exit(good ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +152,7 @@ int main(void)
 		cmocka_unit_test(the_name_comes_from_the_user_list),
 		cmocka_unit_test(capabilities_are_those_of_proc),
 		cmocka_unit_test(what_a_run_needs_no_more_is_given_up),
+		cmocka_unit_test(sampling_takes_more_than_writing),
 		cmocka_unit_test(sysctls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
