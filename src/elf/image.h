@@ -19,6 +19,7 @@ struct image_symbol {
 	u64 size;
 	u8 type;     /* STT_FUNC, STT_OBJECT, STT_TLS ... */
 	u16 section; /* 0: undefined here */
+	bool is_old; /* a version that what is linked today does not get (memcpy@GLIBC_2.2.5) */
 };
 
 struct image_section {

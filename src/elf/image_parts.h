@@ -23,6 +23,7 @@ struct symbol_table {
 	Elf64_Sym *symbols;
 	char *strings; /* strings_size bytes and a NUL */
 	u64 strings_size;
+	u16 *versions; /* of .dynsym, `count` of them; NULL: it has none */
 };
 
 enum { TABLE_DYNAMIC, TABLE_FULL, TABLE_COUNT }; /* .dynsym, .symtab */

@@ -25,6 +25,10 @@
 
 #define LOG_DOMAIN LOG_elf
 
+enum {
+	VERSION_HIDDEN = 0x8000
+}; /* of a word of .gnu.version (Linux Standard Base, "Symbol Versioning") */
+
 /* Both parts, or nothing and err. */
 static bool load_parts(const struct image *image, struct symbol_table *table, u64 offset, u64 size,
 		       u64 strings, u64 strings_size, struct err *err)
@@ -73,6 +77,17 @@ static bool load_from_section(const struct image *image, struct symbol_table *ta
 	const Elf64_Shdr *strings = &image->sections[section->sh_link];
 	return load_parts(image, table, section->sh_offset, section->sh_size, strings->sh_offset,
 			  strings->sh_size, err);
+}
+
+/* Without them all symbols are as good as each other. */
+static void load_versions(const struct image *image, struct symbol_table *table)
+{
+	const Elf64_Shdr *section = section_of_type(image, SHT_GNU_versym);
+	u64 size = (u64)table->count * sizeof *table->versions;
+
+	if (section && section->sh_size >= size)
+		table->versions = image_load(image, section->sh_offset, size, SYMBOL_BYTES_MAX,
+					     "versions of symbols", NULL);
 }
 
 /* --- by the dynamic segment -------------------------------------------------------------- */
@@ -215,6 +230,8 @@ static bool load_table(const struct image *image, u32 which, struct err *err)
 		ok = load_from_dynamic(image, table, err);
 	else
 		return true;
+	if (ok && section && which == TABLE_DYNAMIC)
+		load_versions(image, table);
 	if (ok)
 		table->state = SYMBOLS_READ;
 	return ok;
@@ -249,6 +266,7 @@ static struct image_symbol symbol_at(const struct symbol_table *table, u32 index
 		.size = symbol->st_size,
 		.type = ELF64_ST_TYPE(symbol->st_info),
 		.section = symbol->st_shndx,
+		.is_old = table->versions && table->versions[index] & VERSION_HIDDEN,
 	};
 }
 
@@ -286,5 +304,6 @@ void symbol_tables_free(struct symbol_table *tables)
 	for (u32 which = 0; which < TABLE_COUNT; which++) {
 		free(tables[which].symbols);
 		free(tables[which].strings);
+		free(tables[which].versions);
 	}
 }

@@ -63,6 +63,7 @@ static bool means(const char *name, const char *file)
 	return false;
 }
 
+/* What is mapped, and not what its path leads to by now: a library that was updated has no process yet. */
 static int open_mapped(const struct target *target, const char *name)
 {
 	for (u32 i = 0; target && i < target->maps.all.count; i++) {
@@ -70,7 +71,11 @@ static int open_mapped(const struct target *target, const char *name)
 		if (!mapping->executable || !mapping->inode ||
 		    !means(name, path_base(mapping_path(target, mapping))))
 			continue;
-		int file = open_path(target, mapping_path(target, mapping));
+		struct image *image = target_open_image(target, mapping, NULL);
+		if (!image)
+			continue;
+		int file = fcntl(image_fd(image), F_DUPFD_CLOEXEC, 0);
+		image_close(image);
 		if (file >= 0)
 			return file;
 	}

@@ -2,10 +2,17 @@
  * events.c - names of events: exact ones, patterns, ones that are not there, and commands. */
 #include "events/events.h"
 
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "check.h"
+#include "target/target.h"
 
 static const struct event *named(const struct event_list *list, const char *name)
 {
@@ -56,6 +63,19 @@ __attribute__((noinline)) void function_of_this_test(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+static void copy_self(const char *path)
+{
+	char bytes[65536];
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+
+	assert_true(from >= 0 && to >= 0);
+	for (ssize_t got; (got = read(from, bytes, sizeof bytes)) > 0;)
+		assert_int_equal(write(to, bytes, (size_t)got), got);
+	close(from);
+	close(to);
+}
+
 static void a_function_is_found_in_its_file(void **state)
 {
 	struct event_list list = { 0 };
@@ -71,6 +91,86 @@ static void a_function_is_found_in_its_file(void **state)
 	assert_true(
 		events_add(&list, "uprobe:libc:malloc", NULL, &err)); /* by what it may be called */
 	events_free(&list);
+}
+
+/* A function that the run-time linker chooses, and those among which it does. */
+__attribute__((noinline)) int __chosen_here_plain(void);
+__attribute__((noinline)) int __chosen_here_plain(void)
+{
+	return 7;
+}
+__attribute__((used)) static int (*choose(void))(void)
+{
+	return __chosen_here_plain;
+}
+int chosen_here(void) __attribute__((ifunc("choose")));
+
+static void what_is_chosen_is_no_function(void **state)
+{
+	struct event_list list = { 0 };
+	struct err err = { 0 };
+	(void)state;
+
+	assert_int_equal(chosen_here(), 7);
+	assert_false(events_add(&list, "uprobe:/proc/self/exe:chosen_here", NULL, &err));
+	assert_non_null(strstr(err.text, "IFUNC"));
+	assert_non_null(strstr(err.text, "__chosen_here_plain"));
+	assert_int_equal(list.all.count, 0);
+	assert_true(events_add(&list, "uprobe:/proc/self/exe:__chosen_here_*", NULL, &err));
+	assert_int_equal(list.all.count, 1);
+	events_free(&list);
+}
+
+/* glibc has two: memcpy@GLIBC_2.2.5, a function that nothing of today calls, and the one that is chosen. */
+static void an_old_version_is_not_taken_for_the_new_one(void **state)
+{
+	struct event_list list = { 0 };
+	struct err err = { 0 };
+	(void)state;
+
+	if (!gnu_get_libc_version())
+		skip();
+	assert_false(events_add(&list, "uprobe:libc:memcpy", NULL, &err));
+	assert_non_null(strstr(err.text, "IFUNC"));
+	events_free(&list);
+}
+
+/* By the file and not by its name: another may have taken its place since. */
+static void a_library_is_what_is_mapped(void **state)
+{
+	char path[64], other[80], word[64];
+	struct event_list list = { 0 };
+	struct target target;
+	struct stat mapped, opened;
+	struct err err = { 0 };
+	(void)state;
+
+	snprintf(path, sizeof path, "/tmp/libsonde_mapped_%d.so", (int)getpid());
+	snprintf(other, sizeof other, "%s.new", path);
+	snprintf(word, sizeof word, "uprobe:sonde_mapped_%d:function_of_this_test", (int)getpid());
+	copy_self(path);
+	copy_self(other);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0 && fstat(fd, &mapped) == 0);
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(at != MAP_FAILED);
+	target_init(&target, 0);
+	assert_true(target_open(&target, (u32)getpid(), NULL));
+	assert_int_equal(rename(other, path), 0);
+	bool may = geteuid() == 0; /* open what has no name any more */
+	if (may) {
+		assert_true(events_add(&list, word, &target, &err));
+		assert_int_equal(list.files.count, 1);
+		assert_int_equal(fstat(list.files.at[0], &opened), 0);
+		assert_true(opened.st_ino == mapped.st_ino);
+	}
+	target_close(&target);
+	events_free(&list);
+	unlink(path);
+	munmap(at, 4096);
+	close(fd);
+	if (!may)
+		skip();
 }
 
 static void what_is_not_there_is_said(void **state)
@@ -112,6 +212,9 @@ int main(void)
 		cmocka_unit_test(a_name_is_one_event),
 		cmocka_unit_test(a_pattern_is_many),
 		cmocka_unit_test(a_function_is_found_in_its_file),
+		cmocka_unit_test(what_is_chosen_is_no_function),
+		cmocka_unit_test(an_old_version_is_not_taken_for_the_new_one),
+		cmocka_unit_test(a_library_is_what_is_mapped),
 		cmocka_unit_test(what_is_not_there_is_said),
 		cmocka_unit_test(words_of_a_command_are_no_events),
 	};
