@@ -67,10 +67,14 @@ struct vm_thread {
 	u64 native; /* pthread_t, or 0 */
 	u32 tid;    /* in the target's own pid namespace; 0: not known, or not on a native thread */
 	u32 state;  /* enum vm_thread_state */
-	/* Equal as long as it stays on its native thread: pthread_t, or what the VM has for one. 0: on
-	 * none.  A native thread that has ended its thread of the VM can be given another. */
+	/* Equal as long as it stays on its native thread: pthread_t, or what the VM has for one. 0: not
+	 * known.  A native thread that has ended its thread of the VM can be given another. */
 	u64 carrier;
 };
+
+/* A carrier, and no address: the VM says that the thread is on no native thread now. One that is parked has all of
+ * its stack, and is not what the native thread that it was on runs. */
+enum { CARRIER_NONE = 1 };
 
 enum vm_thread_state {
 	VM_THREAD_UNKNOWN,

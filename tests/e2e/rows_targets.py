@@ -31,7 +31,8 @@ def targets(run):
                 ("deep.rb", (10_000, "parked"), deep), ("deep.rb", (10_000, "busy"), deep),
                 ("periodic.rb", (1, "cpu"), {}), ("gc.rb", (1,), {}), ("fibers.rb", (8,), {}),
                 ("names.rb", (), {}), ("script-name.rb", (), {}), ("states.rb", (), {}),
-                ("threads.rb", (50,), {}), ("sleeper.rb", (), {}), ("reuse.rb", (), {}), ("ractors.rb", (3,), {})]
+                ("threads.rb", (50,), {}), ("sleeper.rb", (), {}), ("reuse.rb", (), {}), ("ractors.rb", (3,), {}),
+                ("parked.rb", (3,), {})]
     bad = []
     for program, args, environment in programs:
         try:

@@ -168,3 +168,24 @@ def ractors(run):
     yield exactly("stacks of two ractors", int(mixed), 0)
     least = min((sum(by.values()) for by in tids.values()), default=0)
     yield at_least("samples of the least seen", least, recording.samples * 0.05)
+
+
+@row("parked", "ractors that share native threads and sleep: the one that runs has the samples")
+def parked(run):
+    if run.interpreter.version < (3, 0):
+        raise Skip("no ractors before Ruby 3.0")
+    with start(run.interpreter, "parked.rb", 6) as target:
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), weights=True, threads=True)
+    weight = folded.total(recording.stacks)
+    asleep, mixed, working = 0, 0, {}
+    for stack in recording.stacks:
+        methods = [folded.method(frame.label) for frame in stack.frames]
+        numbers = {name[-1] for name in methods if re.match(r"(work|ractor)_\d\Z", name)}
+        mixed += stack.count if len(numbers) > 1 else 0
+        asleep += stack.count if "sleep" in methods else 0
+        for number in numbers if any(name.startswith("work_") for name in methods) else ():
+            working[number] = working.get(number, 0) + stack.count
+    yield at_most("CPU time of those that sleep", 100 * asleep / weight, 15, " %")
+    yield exactly("weight of stacks of two ractors", mixed, 0)
+    yield exactly("ractors seen at work", len(working), 6)
+    yield at_least("at work, of all", 100 * sum(working.values()) / weight, 70, " %")

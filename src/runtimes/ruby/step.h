@@ -203,6 +203,14 @@ RUBY_WALKER bool ruby_wants_lock(const struct mem *mem, const struct ruby_state 
 	       ruby_thread_state(mem, state, thread, owner) == VM_THREAD_WAITING;
 }
 
+/* Since Ruby 3.3 several threads may share a native one (M:N), and one that is parked is on none. */
+RUBY_WALKER u64 ruby_carrier(const struct ruby_state *state, const struct ruby_thread_words *words)
+{
+	u64 nt = ruby_thread_word(words, state->at.thread_nt);
+
+	return nt ? nt : CARRIER_NONE;
+}
+
 RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_state *state,
 				       u64 *where, struct vm_thread *out)
 {
@@ -224,7 +232,7 @@ RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_
 	out->tid = 0;
 	out->state = ruby_thread_state(mem, state, thread, owner);
 	u64 nt = at->thread_nt ? ruby_thread_word(&words, at->thread_nt) : thread;
-	out->carrier = at->thread_nt ? nt : 0;
+	out->carrier = at->thread_nt ? ruby_carrier(state, &words) : 0;
 	u64 native = nt + (at->thread_nt ? at->nt_native : at->thread_native);
 	u64 tid = nt + (at->thread_nt ? at->nt_tid : at->thread_tid);
 	if (nt && !mem_peek(mem, native, &out->native, 8))
@@ -313,7 +321,7 @@ RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state 
 		walk->flags |= WALK_LOCK;
 	ruby_read_gc(mem, state, walk);
 	if (state->at.thread_nt)
-		walk->carrier = ruby_thread_word(&words, state->at.thread_nt);
+		walk->carrier = ruby_carrier(state, &words);
 	else if (!mem_peek(mem, thread + state->at.thread_native, &walk->carrier, 8))
 		walk->carrier = 0;
 
