@@ -72,3 +72,16 @@ def many_ends(run):
     yield exactly("warnings", recording.quality.get("warning", ""), "")
     residual = recording.quality["expected"] - recording.quality["taken"] - recording.lost
     yield exactly("expected - taken - lost", residual, 0)
+
+
+@row("booting-killed", "Rubies that are killed while they boot: the ledger adds up")
+def booting_killed(run):
+    if run.interpreter.root:
+        raise Skip("needs a shell beside the interpreter")
+    ruby = " ".join(run.interpreter.argv)
+    script = (f"for i in $(seq {run.count(1_000, 60)}); do timeout -s KILL 0.0$((RANDOM % 5 + 1)) "
+              f"{ruby} -e 1; done; {ruby} -e 'sleep 0.1'")
+    recording = run.sonde.record(command=("bash", "-c", script), rate=999, seconds=None, patience=300)
+    quality = recording.quality
+    yield exactly("expected - taken - lost", quality["expected"] - quality["taken"] - recording.lost, 0)
+    yield at_least("samples while they boot", quality["starting"], 1)

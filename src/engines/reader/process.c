@@ -530,9 +530,10 @@ bool process_attach(struct reader_process *process, struct err *err)
 	struct target *target = process->target;
 	struct attach_report report;
 
-	process->starting = false;
+	/* of one whose maps cannot be read nothing new is known: it may be at its end */
 	if (!target_read_maps(target, err))
 		return false;
+	process->starting = false;
 	attach_images(process, &report);
 	process->images = target_images(target);
 	process->images_ns = clock_now_ns() + IMAGES_NS;

@@ -105,6 +105,15 @@ static bool has_used_cpu(struct reader_process *process)
 	       process->attach_cpu_ns != before;
 }
 
+/* It was starting, and is no more: what it started is gone, or was never begun. */
+static void stop_starting(struct run *run, struct reader_process *process)
+{
+	account_epoch(process, clock_now_ns(), true, attempt_share, &run->attempt);
+	run->quality.cpu_unshared_ns += account_owed(process);
+	leave(run, process);
+	account_restart(process);
+}
+
 static void try_attach(struct run *run, struct reader_process *process)
 {
 	u64 now = clock_now_ns();
@@ -134,6 +143,8 @@ static void try_attach(struct run *run, struct reader_process *process)
 	put_off_attach(process, now, clock_own_cpu_ns() - began);
 	if (!was_sampled && is_sampled(process))
 		join(run, process);
+	else if (was_sampled && !is_sampled(process))
+		stop_starting(run, process);
 	if (process->warning[0])
 		snprintf(run->quality.warning, sizeof run->quality.warning, "%.199s",
 			 process->warning);
@@ -353,6 +364,10 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 			return true;
 		process->ask_ns = now + ASK_NS;
 		return still_there(run, process);
+	}
+	if (!is_sampled(process)) {
+		quality->lost.gone++; /* of this deadline */
+		return true;
 	}
 	process_ask_turns(process, now);
 	if (now >= process->refresh_ns &&
