@@ -271,7 +271,7 @@ static void sample(struct bench *bench, enum method method)
 		held = pause_take(&bench->pause, bench->thread->tid, &signal) == PAUSE_STOPPED;
 		if (held) {
 			look(bench, true);
-			pause_release(bench->thread->tid, signal);
+			pause_release(&bench->pause, bench->thread->tid, signal);
 		}
 		break;
 	}

@@ -41,7 +41,8 @@ struct sampling {
 	{ 0, "pause", "WHEN", OPTION_CHOICE, SAMPLING_AT(type, pause),                              \
 	  .choices = "never,auto,always",                                                           \
 	  .text = "(reader) stop the sampled thread for a few microseconds: never; always; or auto: when too " \
-		  "many of its samples are [moving]. The kernel engine never stops a thread" },          \
+		  "many of its samples are [moving]. The kernel engine never stops a thread. While sonde is stopped by SIGSTOP, " \
+		  "one may stay stopped; Ctrl-Z waits until none is" },          \
 	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode),                             \
 	  .choices = "cpu,wall,gvl|gil,exception,offcpu",                                           \
 	  .text = "what to measure: CPU time, wall time, time holding the VM's lock, (Python) time raising or " \

@@ -54,7 +54,7 @@ void audit_pcs_note(struct audit_pcs *pcs, u32 tid)
 	if (pause_take(&pcs->pause, tid, &signal) != PAUSE_STOPPED)
 		return;
 	bool known = read_pc(tid, &pc);
-	pause_release(tid, signal);
+	pause_release(&pcs->pause, tid, signal);
 	if (known)
 		add_pc(pcs, pc);
 }

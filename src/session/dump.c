@@ -213,7 +213,7 @@ static void take_alone(struct taking *taking, struct reader_thread *thread)
 		thread->sampled_ns = 0; /* nothing is repeated */
 		attempt_process(&taking->attempt, taking->process);
 		if (taking->still)
-			pause_release(thread->tid, signal);
+			pause_release(&taking->attempt.pause, thread->tid, signal);
 		taking->still = false;
 		const struct taken *taken = thread->tid ? taken_of(taking, thread->tid) : NULL;
 		complete = !taken || taken->complete;

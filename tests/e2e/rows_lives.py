@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_lives.py - processes that come and go in ways that are easily overlooked, and rates that nobody else takes."""
 import os
+import random
+import signal
+import time
 from pathlib import Path
 
 from rows import Skip, at_least, at_most, exactly, holds, row
 from rows_kernel import KERNEL, symbols
+from rows_life import profiled, results
 from target import Target, start
 
 
@@ -85,3 +89,28 @@ def booting_killed(run):
     quality = recording.quality
     yield exactly("expected - taken - lost", quality["expected"] - quality["taken"] - recording.lost, 0)
     yield at_least("samples while they boot", quality["starting"], 1)
+
+
+def thread_states(pid):
+    texts = [(task / "stat").read_text(encoding="ascii", errors="replace") for task in Path(f"/proc/{pid}/task").iterdir()]
+    return {text.rsplit(")", 1)[1].split()[0] for text in texts}
+
+
+@row("ctrl-z", "sonde that pauses is stopped by Ctrl-Z: it stops, and no thread of the program is left stopped")
+def ctrl_z(run):
+    rounds, frozen, stopped = run.count(400, 40), 0, 0
+    with start(run.interpreter, "cpu.rb", 1, 600) as target:
+        running = profiled(run, target, rate=1_000, seconds=600, pause="always")
+        time.sleep(1)
+        for _ in range(rounds):
+            time.sleep(random.uniform(0.002, 0.012))
+            running.process.send_signal(signal.SIGTSTP)
+            time.sleep(0.05)
+            if thread_states(running.process.pid) <= {"T"}:
+                stopped += 1
+                frozen += "t" in thread_states(target.pid)
+            running.process.send_signal(signal.SIGCONT)
+        running.process.terminate()
+        results(running)
+    yield at_least(f"times that it was stopped, of {rounds}", stopped, rounds / 2)
+    yield exactly("a thread of the program is stopped meanwhile", frozen, 0)

@@ -280,7 +280,7 @@ static bool look_paused(struct attempt *attempt, struct reader_process *process,
 		return attempt_look_at(attempt, process, thread, false, result);
 	}
 	bool good = attempt_look_at(attempt, process, thread, true, result);
-	pause_release(thread->tid, signal);
+	pause_release(&attempt->pause, thread->tid, signal);
 	thread->probe.released_ns = clock_now_ns();
 	return good;
 }

@@ -43,6 +43,37 @@ static enum stop stop_poll(const struct pause *pause, u32 tid, int *signal_out)
 	return STOP_STOPPED;
 }
 
+/* ---- what would stop us -------------------------------------------------------------------- */
+
+static void hold_stops(struct pause *pause)
+{
+	static const int numbers[] = { SIGTSTP, SIGTTIN, SIGTTOU };
+	sigset_t before;
+
+	if (pause->holds_stops)
+		return;
+	sigemptyset(&pause->stops);
+	for (u32 i = 0; i < COUNT_OF(numbers); i++)
+		sigaddset(&pause->stops, numbers[i]);
+	if (pthread_sigmask(SIG_BLOCK, &pause->stops, &before))
+		return;
+	for (u32 i = 0; i < COUNT_OF(numbers); i++)
+		if (sigismember(&before, numbers[i]))
+			sigdelset(&pause->stops, numbers[i]);
+	pause->holds_stops = true;
+}
+
+/* Nothing is seized: what came meanwhile takes effect here. */
+static void let_stops(struct pause *pause)
+{
+	if (!pause->holds_stops || pause->late_count)
+		return;
+	pause->holds_stops = false;
+	pthread_sigmask(SIG_UNBLOCK, &pause->stops, NULL);
+}
+
+/* ---- one thread ---------------------------------------------------------------------------- */
+
 static bool late_add(struct pause *pause, u32 tid)
 {
 	if (pause->late_count == COUNT_OF(pause->late))
@@ -59,10 +90,8 @@ static bool is_late(const struct pause *pause, u32 tid)
 	return false;
 }
 
-enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal_out)
+static enum pause_outcome take(struct pause *pause, u32 tid, int *signal_out)
 {
-	if (pause->late_count == COUNT_OF(pause->late) || is_late(pause, tid))
-		return PAUSE_LATE;
 	if (ptrace(PTRACE_SEIZE, (pid_t)tid, 0, 0)) {
 		if (errno == ESRCH)
 			return PAUSE_GONE;
@@ -90,9 +119,21 @@ enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal_out)
 	}
 }
 
-void pause_release(u32 tid, int signal)
+enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal_out)
+{
+	if (pause->late_count == COUNT_OF(pause->late) || is_late(pause, tid))
+		return PAUSE_LATE;
+	hold_stops(pause);
+	enum pause_outcome outcome = take(pause, tid, signal_out);
+	if (outcome != PAUSE_STOPPED)
+		let_stops(pause);
+	return outcome;
+}
+
+void pause_release(struct pause *pause, u32 tid, int signal)
 {
 	ptrace(PTRACE_DETACH, (pid_t)tid, 0, (long)signal);
+	let_stops(pause);
 }
 
 void pause_settle(struct pause *pause)
@@ -113,6 +154,7 @@ void pause_settle(struct pause *pause)
 		}
 	}
 	pause->late_count = kept;
+	let_stops(pause);
 }
 
 void pause_finish(struct pause *pause)

@@ -6,12 +6,17 @@
  * trials; after SEIZE the kernel lets go by itself (0 of 10,000).  Nothing stays
  * seized between two samples, so signals and debuggers of the target are not delayed.
  *
+ * Were sonde itself stopped while it has one seized, that thread would stand for as long: SIGTSTP (Ctrl-Z), SIGTTIN and
+ * SIGTTOU are blocked meanwhile, and come when it has been let go.  SIGSTOP cannot be.
+ *
  * A sleeping thread must not be paused: its system call can fail with EINTR, and
  * its stack stands still anyway.  Callers look at its state first.
  *
  * When to pause is decided from the thread's history and never from the attempt
  * that conflicts: that would favour the states that do not. */
 #pragma once
+#include <signal.h>
+
 #include "base/rng.h"
 #include "base/types.h"
 
@@ -25,12 +30,14 @@ enum pause_outcome {
 struct pause {
 	u32 late[16]; /* threads that are still to stop and be let go */
 	u32 late_count;
-	u32 own_child; /* our own child's pid: its exit is left for the caller to reap */
+	u32 own_child;    /* our own child's pid: its exit is left for the caller to reap */
+	bool holds_stops; /* what would stop us is blocked: */
+	sigset_t stops;   /* of it, what was not before */
 };
 
 /* Stops `tid`; *signal is to be handed to pause_release. */
 enum pause_outcome pause_take(struct pause *pause, u32 tid, int *signal);
-void pause_release(u32 tid, int signal);
+void pause_release(struct pause *pause, u32 tid, int signal);
 /* Lets go of late ones that have stopped meanwhile. Cheap when there are none. */
 void pause_settle(struct pause *pause);
 /* The same, until none is left: whoever pauses must call it at the end, for while we live on (we may

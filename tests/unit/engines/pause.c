@@ -80,7 +80,7 @@ static void a_paused_thread_stands_and_then_runs_on(void **state)
 		u64 before = atomic_load(&shared->count);
 		usleep(200);
 		assert_int_equal(atomic_load(&shared->count), before);
-		pause_release((u32)pid, signal);
+		pause_release(&pause, (u32)pid, signal);
 		assert_true(counts_on());
 	}
 	assert_true(stops > 0);
@@ -102,7 +102,7 @@ static void signals_arrive_though_it_is_paused_all_the_time(void **state)
 			sent++;
 		}
 		if (pause_take(&pause, (u32)pid, &signal) == PAUSE_STOPPED)
-			pause_release((u32)pid, signal);
+			pause_release(&pause, (u32)pid, signal);
 		else
 			pause_settle(&pause);
 	}
@@ -129,6 +129,49 @@ static void none_is_left_late_at_the_end(void **state)
 	assert_int_equal(pause.late_count, 0);
 	assert_true(counts_on());
 	end(pid);
+}
+
+static volatile sig_atomic_t stops_got;
+
+static void on_stop(int number)
+{
+	(void)number;
+	stops_got++;
+}
+
+static void we_are_not_stopped_while_one_is_seized(void **state)
+{
+	struct pause pause = { 0 };
+	pid_t pid = start_counter();
+	int number = -1;
+	enum pause_outcome outcome;
+
+	(void)state;
+	pause.own_child = (u32)pid;
+	void (*before)(int) = signal(SIGTSTP, on_stop);
+	for (u32 i = 0; i < 100; i++) {
+		outcome = pause_take(&pause, (u32)pid, &number);
+		if (outcome == PAUSE_STOPPED)
+			break;
+		while (pause.late_count)
+			pause_settle(&pause);
+	}
+	assert_int_equal(outcome, PAUSE_STOPPED);
+	raise(SIGTSTP);
+	assert_int_equal(stops_got, 0);
+	pause_release(&pause, (u32)pid, number);
+	assert_int_equal(stops_got, 1);
+	/* of one that did not stop in time, too */
+	pause.late[pause.late_count++] = (u32)pid;
+	pause.own_child = 0;
+	assert_int_equal(pause_take(&pause, (u32)getpid(), &number), PAUSE_REFUSED);
+	raise(SIGTSTP);
+	assert_int_equal(stops_got, 1);
+	end(pid);
+	while (pause.late_count)
+		pause_settle(&pause);
+	assert_int_equal(stops_got, 2);
+	signal(SIGTSTP, before);
 }
 
 static void a_thread_that_is_gone_is_gone(void **state)
@@ -221,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_paused_thread_stands_and_then_runs_on),
 		cmocka_unit_test(signals_arrive_though_it_is_paused_all_the_time),
 		cmocka_unit_test(none_is_left_late_at_the_end),
+		cmocka_unit_test(we_are_not_stopped_while_one_is_seized),
 		cmocka_unit_test(a_thread_that_is_gone_is_gone),
 		cmocka_unit_test(our_own_childs_exit_is_left_to_its_waiter),
 		cmocka_unit_test(a_thread_that_is_traced_is_refused),
