@@ -81,7 +81,7 @@ bool late_read_body(struct late *late, const struct mem_live *live, u64 addr, u8
 }
 
 bool late_read_head(struct late *late, const struct mem_live *live, enum plan_part part, u64 addr,
-		    u8 *dst, u32 len, enum mem_hold hold)
+		    u8 *dst, u32 len, enum range_order order)
 {
 	for (u32 i = 0; i < late->head_count; i++) {
 		const struct late_head *head = &late->heads[i];
@@ -96,7 +96,7 @@ bool late_read_head(struct late *late, const struct mem_live *live, enum plan_pa
 	if (late->head_count < LATE_HEADS_MAX && len <= LATE_HEAD_MAX) {
 		struct late_head *head = &late->heads[late->head_count++];
 		*head = (struct late_head){
-			.addr = addr, .len = len, .part = part, .last = hold == MEM_LAST
+			.addr = addr, .len = len, .part = part, .order = order
 		};
 		memcpy(head->bytes, dst, len);
 	}
@@ -107,13 +107,13 @@ void late_learn(const struct late *late, struct read_set *set)
 {
 	for (u32 i = 0; i < late->head_count; i++) {
 		const struct late_head *head = &late->heads[i];
-		read_set_add(set, head->addr, head->addr + head->len, head->part, 0, head->last);
+		read_set_add(set, head->addr, head->addr + head->len, head->part, 0, head->order);
 	}
 	for (u32 i = 0; i < late->pages.count; i++) {
 		const struct late_page *page = &late->pages.at[i];
 		if (page->low < page->high)
 			read_set_add(set, page->low, page->high,
-				     page->holds ? PLAN_BODY : PLAN_ONCE, page->first, false);
+				     page->holds ? PLAN_BODY : PLAN_ONCE, page->first, RANGE_ANY);
 	}
 	read_set_arrange(set);
 }

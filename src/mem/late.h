@@ -17,7 +17,7 @@ struct late_page {
 struct late_head {
 	u64 addr;
 	u32 len, part;
-	bool last;
+	enum range_order order;
 	u8 bytes[LATE_HEAD_MAX];
 };
 
@@ -43,6 +43,6 @@ bool late_read_body(struct late *late, const struct mem_live *live, u64 addr, u8
 		    enum mem_hold hold, u32 number);
 /* Words of the head, and what is read with it. */
 bool late_read_head(struct late *late, const struct mem_live *live, enum plan_part part, u64 addr,
-		    u8 *dst, u32 len, enum mem_hold hold);
+		    u8 *dst, u32 len, enum range_order order);
 /* All of it is in the set's plan from now on. */
 void late_learn(const struct late *late, struct read_set *set);

@@ -52,6 +52,7 @@ struct plan {
 	bool steady;      /* one copy was made, and `second` is what was proven */
 	const u8 *second; /* of the body */
 	bool in_body;
+	bool head_met; /* `begin` has taken a word of the head */
 	bool conflict;
 	bool motion;
 	bool leaf_done;
@@ -104,14 +105,20 @@ static bool part_add(struct plan *plan, enum plan_part part, struct snapshot *in
 	       spans_add(plan, part, into->bytes);
 }
 
-/* Those that lead, or the others. */
-static bool once_add(struct plan *plan, bool leads)
+enum once_place { ONCE_BEFORE_HEAD, ONCE_WITH_HEAD, ONCE_BEHIND };
+
+static enum once_place once_place(const struct plan_range *range)
+{
+	return range->leads ? ONCE_WITH_HEAD : range->early ? ONCE_BEFORE_HEAD : ONCE_BEHIND;
+}
+
+static bool once_add(struct plan *plan, enum once_place place)
 {
 	const struct read_set *set = plan->set;
 	bool good = snapshot_reserve(&plan->once, set->part_bytes[PLAN_ONCE]);
 
 	for (u32 i = 0; good && i < set->part_end[PLAN_ONCE]; i++)
-		if (set->ranges.at[i].leads == leads)
+		if (once_place(&set->ranges.at[i]) == place)
 			good = span_add(plan, &set->ranges.at[i], plan->once.bytes);
 	return good;
 }
@@ -123,11 +130,13 @@ static bool head_add(struct plan *plan)
 	return spans_add(plan, PLAN_HEAD, plan->heads.bytes + at);
 }
 
-/* The first head: what has a leader comes with it. */
+/* The first head: what has a leader comes with it. Before it what `begin` went by to get there, such as which of a
+ * thread's stacks is current: read behind the head, that could be what became so meanwhile, and the other's stack
+ * would be given for it, or this one's for another. */
 static bool first_head_add(struct plan *plan)
 {
 	const struct read_set *set = plan->set;
-	bool good = once_add(plan, true);
+	bool good = once_add(plan, ONCE_BEFORE_HEAD) && once_add(plan, ONCE_WITH_HEAD);
 
 	plan->head_count++;
 	for (u32 i = part_begin(set->part_end, PLAN_HEAD); good && i < set->part_end[PLAN_HEAD];
@@ -200,7 +209,7 @@ static bool fetch_all(struct plan *plan)
 	plan->steady = !plan->still && set->same >= STEADY;
 	if (!plan->steady && !plan->still && !sandwich_add(plan, &plan->body[1]))
 		return false;
-	if (!once_add(plan, false) || !spans_read(plan))
+	if (!once_add(plan, ONCE_BEHIND) || !spans_read(plan))
 		return false;
 	first_head_copy(plan);
 	plan->second = plan->body[1].bytes;
@@ -222,7 +231,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 {
 	plan->set = set;
 	plan->still = still;
-	plan->in_body = plan->conflict = plan->motion = plan->steady = false;
+	plan->in_body = plan->head_met = plan->conflict = plan->motion = plan->steady = false;
 	plan->leaf_done = plan->repeated = false;
 	vec_clear(&plan->behind);
 	plan->last_hit = plan->last_once = plan->reads = 0;
@@ -297,10 +306,13 @@ static bool read_late(struct plan *plan, enum plan_part part, u64 addr, u8 *dst,
 		      enum mem_hold hold)
 {
 	u64 before = plan->live->calls;
+	enum range_order order = hold == MEM_LAST ? RANGE_LAST :
+				 plan->head_met   ? RANGE_ANY :
+						    RANGE_EARLY;
 	bool good = part == PLAN_BODY ?
 			    late_read_body(&plan->late, plan->live, addr, dst, len, hold,
 					   plan->reads) :
-			    late_read_head(&plan->late, plan->live, part, addr, dst, len, hold);
+			    late_read_head(&plan->late, plan->live, part, addr, dst, len, order);
 
 	plan->stats.calls += plan->live->calls - before;
 	return good;
@@ -345,6 +357,7 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 	enum plan_part part = plan->in_body ? PLAN_BODY : hold == MEM_HOLDS ? PLAN_HEAD : PLAN_ONCE;
 
 	plan->reads++;
+	plan->head_met |= part == PLAN_HEAD;
 	if (addr + len < addr)
 		return false;
 	if (hold != MEM_CONSTANT || !plan->in_body)

@@ -5,9 +5,10 @@
  * What the last walk of a thread read (its read set) is the plan of the next: one
  * vectored read fetches
  *
- *	[head] [body...] [head] [body 1] [head] [body 2] [head] [body 3...] [head] [once]
+ *	[led] [head] [body...] [head] [body 1] [head] [body 2] [head] [body 3...] [head] [once]
  *
- *	once  what was taken with mem_peek and lies apart from the rest: any instant will do.  What lies near
+ *	led   what `begin` took with mem_peek before the head, such as the word that says which stack is current
+ *	once  what else was taken with mem_peek and lies apart from the rest: any instant will do.  What lies near
  *	      the head is read together with the first one
  *	head  what `begin` took with mem_read: the words that say where the stack is
  *	body  what the steps read: the frames
@@ -22,7 +23,7 @@
  *
  * A thread that was found in the same place many times in a row is mostly there again.  Then
  *
- *	[head] [body...] [once]
+ *	[led] [head] [body...] [once]
  *
  * is enough: it holds when it is, byte for byte, what was proven before, and so a stack that there is.  Where it
  * is not, the second copy follows.

@@ -243,6 +243,7 @@ void read_set_arrange(struct read_set *set)
 					    (u32)(range->high - range->low));
 			if (range->first < before->first)
 				before->first = range->first;
+			before->early |= range->early;
 		} else if (kept < RANGES_MAX) {
 			set->ranges.at[kept++] = *range;
 		}
@@ -284,12 +285,13 @@ static struct plan_range range_around(u64 low, u64 high, enum plan_part part)
 }
 
 void read_set_add(struct read_set *set, u64 low, u64 high, enum plan_part part, u32 first,
-		  bool last)
+		  enum range_order order)
 {
 	struct plan_range range = range_around(low, high, part);
 
 	range.first = first;
-	range.last = last;
+	range.early = order == RANGE_EARLY;
+	range.last = order == RANGE_LAST;
 	if (!vec_push(&set->ranges, range))
 		return; /* out of memory: it stays unplanned, which is slow and right */
 }
@@ -304,6 +306,7 @@ void read_set_trim(struct read_set *set)
 			continue;
 		struct plan_range trimmed = range_around(range->low, range->high, range->part);
 		trimmed.first = range->first;
+		trimmed.early = range->early;
 		trimmed.last = range->last;
 		trimmed.low = 1;
 		trimmed.high = 0;

@@ -18,6 +18,7 @@ struct plan_range {
 	u64 low, high; /* what was touched since the last trim; low > high: nothing */
 	u32 part;
 	bool last;  /* once: it must not be read before the body */
+	bool early; /* once: `begin` took it before its first head word, which it may have led to */
 	bool leads; /* once: it covers a head, and is read with the first one */
 	u32 first;  /* when the last walk touched it first, in reads: the order of fetching */
 	u32 sorted; /* of the range in this place by address, within the part: its number in the array */
@@ -43,8 +44,9 @@ struct read_set {
 void read_set_free(struct read_set *set);
 void read_set_clear(struct read_set *set);
 /* What was read from `low` to `high` is part of the next plan: in effect after read_set_arrange(). */
+enum range_order { RANGE_ANY, RANGE_EARLY, RANGE_LAST };
 void read_set_add(struct read_set *set, u64 low, u64 high, enum plan_part part, u32 first,
-		  bool last);
+		  enum range_order order);
 void read_set_arrange(struct read_set *set);
 /* Lets go of what was not touched since the last time. */
 void read_set_trim(struct read_set *set);

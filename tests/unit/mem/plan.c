@@ -484,6 +484,53 @@ static void what_holds_is_legal_while_it_moves(void **state)
 	print_message("%u of 20000 transactions held\n", held);
 }
 
+struct follower {
+	_Alignas(PAGE) volatile u64 number;  /* a head */
+	_Alignas(PAGE) volatile u64 follows; /* set to it, behind it */
+	_Alignas(PAGE) volatile u64 frame;
+	_Atomic bool stop;
+};
+
+static void *follow(void *arg)
+{
+	struct follower *follower = arg;
+
+	for (u64 n = 1; !atomic_load_explicit(&follower->stop, memory_order_relaxed); n++) {
+		follower->number = n;
+		atomic_signal_fence(memory_order_seq_cst);
+		follower->follows = n;
+	}
+	return NULL;
+}
+
+/* What is behind the head in time was read behind the head when it is ahead of it. */
+static void what_leads_to_the_head_is_read_before_it(void **state)
+{
+	struct fixture *f = *state;
+	static struct follower follower;
+	const struct mem *mem = plan_mem(f->plan);
+	u32 ahead = 0, moved = 0;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, follow, &follower), 0);
+	for (u32 i = 0; i < 20000; i++) {
+		u64 number = 0, follows = 0, frame = 0;
+
+		plan_begin(f->plan, &f->set, false);
+		assert_true(mem_peek(mem, (u64)&follower.follows, &follows, 8));
+		assert_true(mem_read(mem, (u64)&follower.number, &number, 8));
+		plan_head_done(f->plan, 0);
+		assert_true(mem_read(mem, (u64)&follower.frame, &frame, 8));
+		moved += plan_settle(f->plan) == PLAN_MOVED;
+		ahead += follows > number;
+		plan_end(f->plan, false);
+	}
+	atomic_store(&follower.stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(ahead, 0);
+	print_message("%u of 20000 moved\n", moved);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -508,6 +555,7 @@ int main(void)
 		TEST(memory_that_goes_away_is_no_crash),
 		TEST(an_address_that_wraps_is_refused),
 		TEST(what_holds_is_legal_while_it_moves),
+		TEST(what_leads_to_the_head_is_read_before_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
