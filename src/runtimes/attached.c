@@ -93,6 +93,24 @@ void attached_find(attached_list *list, const struct target *target, struct atta
 	}
 }
 
+bool attached_say_why_none(const attached_list *list, const struct attach_report *report, u32 pid,
+			   char warning[static 200])
+{
+	switch (report->first.code) {
+	case ERR_NONE:
+	case ERR_NOT_MINE:
+	case ERR_NOT_READY:
+	case ERR_NO_PROCESS:
+		return false;
+	default:
+		if (list->count)
+			return false;
+		snprintf(warning, 200, "process %u: native frames only: %.150s", pid,
+			 report->first.text);
+		return true;
+	}
+}
+
 bool attached_copy(attached_list *to, const attached_list *from)
 {
 	for (u32 i = 0; i < from->count; i++) {

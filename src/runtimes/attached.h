@@ -27,6 +27,10 @@ struct attach_report {
 
 /* Looks at every image that the target maps to be run, for those runtimes that are not attached yet. */
 void attached_find(attached_list *list, const struct target *target, struct attach_report *report);
+/* Nothing was attached, of what may be a runtime: why, for an engine that goes on without. False: there is nothing to say of
+ * it, such as of a VM that has not started, or of a process that has ended. */
+bool attached_say_why_none(const attached_list *list, const struct attach_report *report, u32 pid,
+			   char warning[static 200]);
 /* Appends copies. False when out of memory. */
 bool attached_copy(attached_list *to, const attached_list *from);
 /* Now and then, until it is there: what names of threads take. */

@@ -308,6 +308,13 @@ static bool check_options(const struct engine_options *options, struct err *err)
 	if (options->async != ASYNC_OFF)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "--async is not supported by the kernel engine; use -e reader");
+	if (options->pause == PAUSE_ALWAYS)
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"--pause=always: the kernel engine never stops a thread; use -e reader");
+	if (options->tape_dir)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "--tape is not supported by the kernel engine; use -e reader");
 	return true;
 }
 

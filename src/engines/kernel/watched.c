@@ -293,6 +293,8 @@ bool watched_look_for_vms(struct watched *process, char warning[200])
 				(report.first.code != ERR_NONE && !process->attached.count);
 	if (report.warning[0])
 		memcpy(warning, report.warning, sizeof report.warning);
+	else if (!warning[0])
+		attached_say_why_none(&process->attached, &report, process->pid, warning);
 	return true;
 }
 

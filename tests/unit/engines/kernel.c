@@ -2,10 +2,12 @@
  * kernel.c - the parts of the kernel engine that need no kernel. */
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "engines/engine.h"
 #include "engines/kernel/assemble.h"
 #include "engines/kernel/walk_on.h"
 #include "engines/kernel/watched.h"
@@ -302,10 +304,54 @@ static void a_record_that_says_more_than_it_has_is_not_read_past(void **unused)
 	watched_free(process);
 }
 
+static void what_it_cannot_do_is_refused_by_name(void **unused)
+{
+	static const struct {
+		struct engine_options options;
+		const char *name;
+	} rows[] = {
+		{ { .hz = 99, .pause = PAUSE_ALWAYS }, "--pause=always" },
+		{ { .hz = 99, .tape_dir = "/tmp" }, "--tape" },
+		{ { .hz = 99, .async = ASYNC_ALL }, "--async" },
+	};
+
+	(void)unused;
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		struct err err = { 0 };
+		assert_null(engine_named("kernel")->open(NULL, &rows[i].options, &err));
+		assert_int_equal(err.code, ERR_UNSUPPORTED);
+		assert_non_null(strstr(err.text, rows[i].name));
+	}
+}
+
+static void a_vm_that_cannot_be_read_is_told_of(void **unused)
+{
+	static const struct {
+		enum err_code code;
+		bool told;
+	} rows[] = {
+		{ ERR_NONE, false },       { ERR_NOT_MINE, false },   { ERR_NOT_READY, false },
+		{ ERR_NO_PROCESS, false }, { ERR_UNSUPPORTED, true }, { ERR_BAD_DATA, true },
+	};
+	attached_list none = { 0 };
+
+	(void)unused;
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		struct attach_report report = { .first.code = rows[i].code };
+		char warning[200] = "";
+		snprintf(report.first.text, sizeof report.first.text, "Ruby 2.4.2 is too old");
+		assert_int_equal(attached_say_why_none(&none, &report, 7, warning), rows[i].told);
+		assert_int_equal(strstr(warning, "7: native frames only: Ruby 2.4.2") != NULL,
+				 rows[i].told);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_walk_goes_on_in_its_piece_of_stack_only),
+		cmocka_unit_test(what_it_cannot_do_is_refused_by_name),
+		cmocka_unit_test(a_vm_that_cannot_be_read_is_told_of),
 		cmocka_unit_test(threads_are_found_by_tid_and_forgotten),
 		cmocka_unit_test(a_fork_has_what_its_parent_has),
 		cmocka_unit_test(managed_frames_take_the_place_of_loops_and_shells),
