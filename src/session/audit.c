@@ -206,6 +206,7 @@ bool audit_run(const struct audit_options *options, struct audit_result *result,
 	if (!names_init(&result->names))
 		return err_no_memory(err);
 	all.naming = naming_new(&result->names, NAMING_LINES);
+	engine_raise_file_limit();
 	bool good = all.naming ? target_open(&all.target, options->pid, err) : err_no_memory(err);
 	if (good) {
 		good = audit_target(&all, options, err);

@@ -442,6 +442,7 @@ bool dump_take(struct dump *dump, u32 pid, const struct dump_wish *wish, struct 
 		return err_no_memory(err);
 	dump->names.bad |= !vec_push(&dump->locals, 0);
 	taking.naming = naming_new(&dump->names, NAMING_COLUMNS);
+	engine_raise_file_limit();
 	bool good = taking.naming ? target_open(&taking.target, pid, err) : err_no_memory(err);
 	if (good) {
 		good = take(&taking, err);

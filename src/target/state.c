@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -90,19 +91,46 @@ bool target_thread_time(const struct target *target, u32 tid, struct thread_time
 
 /* --- kept open --------------------------------------------------------------------------- */
 
+/* Of the files that we may have open, so many are left for others: where there are more threads than that, those that come
+ * last are asked by name. */
+enum { SPARE_FILES = 64 };
+
+static bool is_spare(int file)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) || (u64)file + SPARE_FILES < limit.rlim_cur;
+}
+
 static int open_task_file(const struct target *target, u32 tid, const char *file)
 {
 	char name[32];
 
 	snprintf(name, sizeof name, "task/%u/%s", tid, file);
-	return openat(target->proc_fd, name, O_RDONLY | O_CLOEXEC);
+	int opened = openat(target->proc_fd, name, O_RDONLY | O_CLOEXEC);
+	if (opened < 0 || is_spare(opened))
+		return opened;
+	close(opened);
+	errno = EMFILE;
+	return -1;
+}
+
+/* Only while there are descriptors to spare: it takes one for each thread. */
+static bool open_switches(struct thread_probe *probe)
+{
+	if (switches_open(&probe->switches, probe->tid) && is_spare(probe->switches.fd))
+		return true;
+	switches_close(&probe->switches);
+	return false;
 }
 
 bool thread_probe_open(struct thread_probe *probe, const struct target *target, u32 tid)
 {
-	*probe = (struct thread_probe){
-		.stat_fd = -1, .tid = tid, .state = THREAD_RUNNING, .switches = { .fd = -1 }
-	};
+	*probe = (struct thread_probe){ .proc_fd = target->proc_fd,
+					.stat_fd = -1,
+					.tid = tid,
+					.state = THREAD_RUNNING,
+					.switches = { .fd = -1 } };
 	probe->schedstat_fd = open_task_file(target, tid, "schedstat");
 	return probe->schedstat_fd >= 0;
 }
@@ -119,9 +147,15 @@ void thread_probe_close(struct thread_probe *probe)
 
 bool thread_probe_time(const struct thread_probe *probe, struct thread_time *out)
 {
-	char text[96];
+	char name[32], text[96];
 
-	return time_of_schedstat(text, proc_reread(probe->schedstat_fd, text, sizeof text), out);
+	if (probe->schedstat_fd >= 0)
+		return time_of_schedstat(text, proc_reread(probe->schedstat_fd, text, sizeof text),
+					 out);
+	if (!probe->tid)
+		return false;
+	snprintf(name, sizeof name, "task/%u/schedstat", probe->tid);
+	return time_of_schedstat(text, proc_read(probe->proc_fd, name, text, sizeof text), out);
 }
 
 /* A thread that was there is taken to be there so long. */
@@ -154,7 +188,7 @@ enum thread_run_state thread_probe_state(struct thread_probe *probe, const struc
 	probe->state = state_of_stat(text, proc_reread(probe->stat_fd, text, sizeof text));
 	probe->time = time;
 	if (probe->state == THREAD_RUNNING && !probe->switches.pages && !probe->unwatchable)
-		probe->unwatchable = !switches_open(&probe->switches, probe->tid);
+		probe->unwatchable = !open_switches(probe);
 	return probe->state;
 }
 
@@ -162,7 +196,7 @@ bool thread_probe_watch(struct thread_probe *probe, const struct target *target)
 {
 	if (probe->switches.pages || probe->unwatchable)
 		return probe->switches.pages;
-	probe->unwatchable = !switches_open(&probe->switches, probe->tid);
+	probe->unwatchable = !open_switches(probe);
 	if (probe->unwatchable)
 		return false;
 	/* who sleeps now, and is not switched, sleeps on */

@@ -128,8 +128,9 @@ bool target_thread_time(const struct target *target, u32 tid, struct thread_time
  * is woken and waits for its first CPU is thus still called sleeping; target_thread_state() calls it
  * running.) */
 struct thread_probe {
-	int schedstat_fd;
-	int stat_fd;              /* opened at the first thread_probe_state() */
+	int proc_fd;      /* the target's: asked by name where there was no descriptor to spare */
+	int schedstat_fd; /* -1: there was none */
+	int stat_fd;      /* opened at the first thread_probe_state() */
 	struct switches switches; /* opened when first seen running, or to be watched */
 	bool unwatchable;
 	bool slept; /* at the mark of `switches` that is kept here */

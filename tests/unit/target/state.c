@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/clock.h"
@@ -207,6 +208,29 @@ static void times_grow_with_work_and_stand_still_without(void **state)
 	end(&idle);
 }
 
+static void without_descriptors_to_spare_it_is_asked_by_name(void **state)
+{
+	struct switches_moment now = { .at_ns = clock_now_ns(), .since_ns = UINT64_MAX };
+	struct fixture fixture;
+	struct thread_probe probe;
+	struct thread_time time = { 0 };
+	struct rlimit limit, few;
+
+	(void)state;
+	start(&fixture, spin);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = (struct rlimit){ 64, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_false(thread_probe_open(&probe, &fixture.target, fixture.target.pid));
+	assert_int_equal(errno, EMFILE);
+	assert_true(thread_probe_time(&probe, &time));
+	assert_int_equal(thread_probe_state(&probe, &fixture.target, &now, false), THREAD_RUNNING);
+	assert_null(probe.switches.pages);
+	thread_probe_close(&probe);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	end(&fixture);
+}
+
 static void nothing_is_known_of_the_dead(void **state)
 {
 	struct fixture fixture;
@@ -236,6 +260,7 @@ int main(void)
 		cmocka_unit_test(who_runs_has_not_slept),
 		cmocka_unit_test(uninterruptible_sleep_is_blocked),
 		cmocka_unit_test(times_grow_with_work_and_stand_still_without),
+		cmocka_unit_test(without_descriptors_to_spare_it_is_asked_by_name),
 		cmocka_unit_test(nothing_is_known_of_the_dead),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
