@@ -31,6 +31,18 @@ u32 utf8_length(const char *text, size_t length)
 	return 0;
 }
 
+size_t utf8_cut(const char *text, size_t length, size_t room)
+{
+	if (length <= room)
+		return length;
+	for (size_t back = 0; back < 4 && back <= room; back++) {
+		size_t at = room - back;
+		if (((u8)text[at] & 0xc0) != 0x80)
+			return utf8_length(text + at, length - at) > back ? at : room;
+	}
+	return room;
+}
+
 u32 utf8_encode(u32 character, char out[static 4])
 {
 	u32 length = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;

@@ -9,6 +9,7 @@
 #include "cli/json_names.h"
 #include "cli/say.h"
 #include "cli/value.h"
+#include "engines/thread_filter.h"
 #include "sample/label.h"
 #include "session/dump.h"
 
@@ -88,7 +89,7 @@ static bool is_wanted(const struct dump *dump, const struct dump_thread *thread,
 {
 	char *end;
 
-	if (!wanted || !strcmp(string_at(dump, thread->name)->text, wanted))
+	if (!wanted || thread_filter_is_name(wanted, string_at(dump, thread->name)->text))
 		return true;
 	unsigned long tid = strtoul(wanted, &end, 10);
 	return end != wanted && !*end && tid && tid == thread->tid;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 enum { SEEN_MAX = 1000 };
 
 bool thread_filter_is_set(const struct engine_options *options)
@@ -11,12 +13,19 @@ bool thread_filter_is_set(const struct engine_options *options)
 	return options->tid || options->thread_name;
 }
 
+bool thread_filter_is_name(const char *wanted, const char *name)
+{
+	size_t kept = utf8_cut(wanted, strlen(wanted), sizeof((struct engine_thread *)0)->name - 1);
+
+	return strlen(name) == kept && !memcmp(wanted, name, kept);
+}
+
 bool thread_filter_passes(const struct engine_options *options, u32 tid, u32 inner_tid,
 			  const char *name)
 {
 	if (options->tid)
 		return options->tid == tid || options->tid == inner_tid;
-	return !options->thread_name || !strcmp(options->thread_name, name);
+	return !options->thread_name || thread_filter_is_name(options->thread_name, name);
 }
 
 /* Threads that are on no native thread are told by their names. */

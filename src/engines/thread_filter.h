@@ -8,6 +8,8 @@
 typedef VEC(struct engine_thread) seen_threads; /* all zero: none */
 
 bool thread_filter_is_set(const struct engine_options *options);
+/* Names of threads are cut to what struct engine_thread has room for: so is the one that is asked for. */
+bool thread_filter_is_name(const char *wanted, const char *name);
 /* A number is that of this side or of the target's own pid namespace (`inner_tid`, 0: not known).  Without a filter all pass. */
 bool thread_filter_passes(const struct engine_options *options, u32 tid, u32 inner_tid,
 			  const char *name);

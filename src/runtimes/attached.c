@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "elf/image.h"
 #include "target/target.h"
 
@@ -171,7 +172,9 @@ bool attached_name_thread(const struct attached *attached, const struct mem *mem
 	bool found = attached->runtime->name_frame(mem, attached->state, &frame, &name) &&
 		     name.label.length;
 	if (found)
-		snprintf(out, size, "%s", name.label.text);
+		snprintf(out, size, "%.*s",
+			 (int)utf8_cut(name.label.text, name.label.length, size - 1),
+			 name.label.text);
 	str_free(&name.label);
 	str_free(&name.path);
 	return found;

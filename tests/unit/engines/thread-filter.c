@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "check.h"
 
 static struct engine_thread thread(u32 tid, const char *name, bool wanted)
@@ -46,6 +47,36 @@ static void numbers_are_of_either_namespace_and_names_are_whole(void **state)
 				 rows[i].passes);
 		assert_int_equal(thread_filter_is_set(&rows[i].options), i > 0);
 	}
+}
+
+/* 32 times "é" is 64 bytes: 31 of them fit. */
+static void a_long_name_is_cut_between_characters_on_both_sides(void **state)
+{
+	static const char e[] = "\xc3\xa9";
+	char name[65] = "", shifted[66] = "x", cut[64], longer[100];
+	struct engine_options options = { .thread_name = name };
+
+	(void)state;
+	for (u32 i = 0; i < 32; i++)
+		memcpy(name + 2 * i, e, 2);
+	memcpy(shifted + 1, name, 64);
+	assert_int_equal(utf8_cut(name, 64, 63), 62);
+	assert_int_equal(utf8_cut(name, 64, 64), 64);
+	assert_int_equal(utf8_cut(shifted, 65, 63), 63);
+	assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
+	assert_int_equal(utf8_cut("a\xf0\x9f\x98\x80", 5, 4), 1);
+	assert_int_equal(utf8_cut("ab", 2, 0), 0);
+	snprintf(cut, sizeof cut, "%.62s", name);
+	assert_true(thread_filter_passes(&options, 7, 0, cut));
+	assert_false(thread_filter_passes(&options, 7, 0, "another"));
+	/* ASCII, too */
+	memset(longer, 'w', 99);
+	longer[99] = 0;
+	options.thread_name = longer;
+	snprintf(cut, sizeof cut, "%.63s", longer);
+	assert_true(thread_filter_passes(&options, 7, 0, cut));
+	cut[62] = 0;
+	assert_false(thread_filter_passes(&options, 7, 0, cut));
 }
 
 static void one_that_is_seen_again_has_its_last_name(void **state)
@@ -90,6 +121,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_of_either_namespace_and_names_are_whole),
+		cmocka_unit_test(a_long_name_is_cut_between_characters_on_both_sides),
 		cmocka_unit_test(one_that_is_seen_again_has_its_last_name),
 		cmocka_unit_test(those_that_are_wanted_come_first_and_always_find_room),
 	};
