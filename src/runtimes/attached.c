@@ -61,8 +61,12 @@ static void find_in(attached_list *list, const struct target *target, const stru
 	struct err err = { 0 };
 	struct image *image = target_open_image(target, mapping, &err);
 
-	if (!image)
-		return; /* not an ELF file, or gone: nothing of ours */
+	if (!image) {
+		/* not an ELF file, or gone: nothing of ours; one that may not be read can be anything */
+		if (err.code == ERR_PERMISSION && report->denied.code == ERR_NONE)
+			report->denied = err;
+		return;
+	}
 	bool is_program = target_is_exe(target, mapping);
 	for (u32 r = 0; r < runtime_count; r++) {
 		if (has_runtime(list, runtimes[r]))
@@ -92,6 +96,8 @@ void attached_find(attached_list *list, const struct target *target, struct atta
 		if (mapping->executable && mapping->inode && !seen_before(maps, i))
 			find_in(list, target, mapping, report);
 	}
+	if (!list->count && report->first.code == ERR_NONE)
+		report->first = report->denied;
 }
 
 bool attached_say_why_none(const attached_list *list, const struct attach_report *report, u32 pid,
@@ -102,6 +108,7 @@ bool attached_say_why_none(const attached_list *list, const struct attach_report
 	case ERR_NOT_MINE:
 	case ERR_NOT_READY:
 	case ERR_NO_PROCESS:
+	case ERR_PERMISSION: /* of any image */
 		return false;
 	default:
 		if (list->count)

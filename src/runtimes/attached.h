@@ -20,6 +20,8 @@ typedef VEC(struct attached *) attached_list;
 struct attach_report {
 	struct err
 		first; /* of the images that may be ours: why one could not be attached to; ERR_NONE: none was */
+	struct err
+		denied; /* the first image that may not be read; it is `first` when there is nothing else */
 	bool is_starting;  /* a VM is there, and has not started yet */
 	bool is_new;       /* one was attached */
 	char warning[200]; /* e.g. an unknown patch level */

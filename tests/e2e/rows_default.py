@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_default.py - `sonde record` without -e: the best engine that there is for what was asked, and why it is not another."""
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import replace
@@ -115,3 +116,27 @@ def threads(run):
             yield holds(f"{name}: in {wanted}, and in no other's", wanted in found and not (set(target.facts["names"].values()) - {wanted}) & found)
         done = free(run).run("record", "-p", target.pid, "-d", "0.4s", "-t", "nobody", "-o", "/dev/null", "-f", "folded")
         yield holds("nobody: all are listed", all(f'"{name}"' in done.stderr for name in [*target.facts["names"], "one that sleeps all day long"]))
+
+
+@row("default-deleted", "a library of the VM's was deleted since, and sonde has no rights: it is named, with what to do", once=True)
+def deleted(run):
+    if os.geteuid() != 0 or run.interpreter.root:
+        raise Skip("needs root, to become somebody else, and a library to copy")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
+    command = run.interpreter.command("idle.rb", 1, "/dev/null")
+    with Target(command) as target:
+        maps = Path(f"/proc/{target.pid}/maps").read_text(encoding="utf-8").split()
+        library = next((word for word in maps if "/libruby" in word), None)
+    if not library:
+        raise Skip("no libruby")
+    with tempfile.TemporaryDirectory() as where:
+        os.chmod(where, 0o755)
+        soname = re.match(r"libruby-[\d.]+\.so\.\d+\.\d+", Path(library).name)[0]
+        copy = Path(shutil.copy(library, f"{where}/{soname}"))
+        other = Sonde(shutil.copy(run.sonde.path, where), None)
+        with Target(["env", f"LD_LIBRARY_PATH={where}", *nobody, *command]) as target:
+            copy.unlink()
+            done = other.run("record", "-e", "reader", "-p", target.pid, "-d", "0.5s", "-f", "folded", "-o", "-", wrap=nobody, cwd=where)
+    said = done.stderr.strip()
+    yield holds("the error names the file and the way out", done.returncode != 0 and all(
+        word in said for word in (copy.name, "deleted or replaced", "run as root")), said[-150:])
