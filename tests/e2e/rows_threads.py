@@ -189,3 +189,5 @@ def parked(run):
     yield exactly("weight of stacks of two ractors", mixed, 0)
     yield exactly("ractors seen at work", len(working), 6)
     yield at_least("at work, of all", 100 * sum(working.values()) / weight, 70, " %")
+    # their own, the main one, those that they share, the timer's
+    yield at_most("threads, as sonde counts", recording.quality["threads"], 6 + 1 + 9 + 1)

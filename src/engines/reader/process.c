@@ -160,6 +160,31 @@ static void update_name(struct reader_process *process, struct reader_thread *th
 	thread->wanted = is_wanted(thread, options);
 }
 
+static bool is_rider(const void *owner, u32 item, const void *address)
+{
+	return ((const struct reader_process *)owner)->rider_addresses.at[item] ==
+	       *(const u64 *)address;
+}
+
+/* A thread of a VM: was it met before? */
+static bool meet_rider(struct reader_process *process, u64 address)
+{
+	u64 hash = table_hash(&address, sizeof address);
+	u32 count = process->rider_addresses.count;
+
+	if (table_find(&process->riders, hash, is_rider, process, &address) != TABLE_NONE)
+		return true;
+	if (count < THREADS_MAX && vec_push(&process->rider_addresses, address))
+		table_add(&process->riders, hash, count);
+	return false;
+}
+
+static void forget_riders(struct reader_process *process)
+{
+	table_free(&process->riders);
+	vec_free(&process->rider_addresses);
+}
+
 /* From now on `like` is what the thread runs. True when that is news. */
 static bool thread_bind(struct reader_process *process, struct reader_thread *thread,
 			const struct reader_thread *like, const struct engine_options *options)
@@ -182,6 +207,8 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 		thread->attached = like->attached;
 		thread->carrier = like->carrier;
 		thread->life = ++process->lives;
+		if (like->thread)
+			meet_rider(process, like->thread);
 	}
 	thread->vm_state = like->vm_state;
 	update_name(process, thread, like, other && !is_turn, options);
@@ -270,10 +297,12 @@ static bool add_thread(struct refresh *refresh, struct reader_thread *like,
 	/* Two on one native thread: it moved while the list was read. The one that runs is there now. */
 	if (thread && thread->present && like->vm_state != VM_THREAD_RUNNING)
 		return true;
-	if (thread)
+	if (thread) {
 		refresh->hint++;
-	else
+	} else {
+		process->threads_met += like->tid || !meet_rider(process, like->thread);
 		thread = new_thread(refresh, like->tid, like->inner_tid);
+	}
 	if (!thread)
 		return false;
 	if (found)
@@ -585,6 +614,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 
 	attached_free(&process->attached);
 	threads_clear(process);
+	forget_riders(process);
 	tasks_clear(&process->tasks);
 	process->incarnation = process->program = incarnation;
 	process->shares_memory = false;
@@ -602,6 +632,7 @@ bool process_exec(struct reader_process *process, u64 incarnation, struct err *e
 void process_free(struct reader_process *process)
 {
 	threads_clear(process);
+	forget_riders(process);
 	tasks_clear(&process->tasks);
 	attached_free(&process->attached);
 	vec_free(&process->threads);

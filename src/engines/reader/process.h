@@ -6,6 +6,7 @@
  * its first millisecond.  An exec starts over. */
 #pragma once
 #include "base/backoff.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 #include "engines/engine.h"
@@ -89,13 +90,17 @@ struct reader_process {
 	bool has_run;  /* one of its threads had frames: who has none now is outside of the VM */
 	bool shares_memory; /* a vfork child before its exec: its stack is its parent's */
 	bool threads_changed;
-	bool refreshed;        /* once at least: a thread that was not there then is new */
-	u64 refresh_ns;        /* not before: a refresh costs, and threads can churn */
-	u64 ask_ns;            /* not before: whether it is still there */
-	u64 turns_ns;          /* the same for process_ask_turns() */
-	bool has_turns;        /* its native threads may have several threads of one VM each */
-	u64 rebind_ns;         /* the same for process_rebind() */
-	u32 lives;             /* counted out to threads */
+	bool refreshed; /* once at least: a thread that was not there then is new */
+	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
+	u64 ask_ns;     /* not before: whether it is still there */
+	u64 turns_ns;   /* the same for process_ask_turns() */
+	bool has_turns; /* its native threads may have several threads of one VM each */
+	u64 rebind_ns;  /* the same for process_rebind() */
+	u32 lives;      /* counted out to threads */
+	u32 threads_met; /* so far: native ones, and those of VMs that were on none when they were met first */
+	struct table
+		riders; /* what VMs' threads were met: some move from one native thread to another all the time */
+	VEC(u64) rider_addresses;
 	u64 exec_ns;           /* when it was exec'd under our eyes */
 	struct backoff attach; /* while there is nothing to attach to */
 	u64 attach_cpu_ns;     /* what it had used by then */

@@ -328,12 +328,11 @@ static void note_seen(struct run *run, const struct reader_thread *thread)
 static void refresh(struct run *run, struct reader_process *process)
 {
 	struct err err = { 0 };
-	u32 before = process->threads.count;
+	u32 before = process->threads_met;
 
 	if (!process_refresh(process, &run->options, &err))
 		log_debug(1, "threads of %u: %s", process->target->pid, err.text);
-	if (process->threads.count > before)
-		run->quality.threads += process->threads.count - before;
+	run->quality.threads += process->threads_met - before;
 	/* Until one is found: then nobody asks in vain, and the list costs no time. */
 	bool asked = thread_filter_is_set(&run->options);
 	for (u32 i = 0; asked && !run->quality.samples && i < process->threads.count; i++)
