@@ -2,6 +2,7 @@
  * attempt.c - see attempt.h. */
 #include "engines/reader/attempt_parts.h"
 #include "engines/reader/both.h"
+#include "engines/reader/heads.h"
 
 #include <sched.h>
 #include <string.h>
@@ -342,9 +343,11 @@ static u32 gather_heads(struct attempt *attempt, u32 from)
 		if (attempt->spans.count + HEAD_SPANS > SPANS_PER_CALL ||
 		    bytes + sizeof thread->head > attempt->heads.room)
 			break;
-		attempt->spans.count += read_set_head(
+		thread->bulk_spans = read_set_head(
 			&thread->set, attempt->spans.at + attempt->spans.count, HEAD_SPANS,
 			attempt->heads.at + bytes, sizeof thread->head, &used);
+		thread->bulk_used = used;
+		attempt->spans.count += thread->bulk_spans;
 		bytes += used;
 	}
 	return next;
@@ -362,17 +365,19 @@ static void bulk_heads(struct attempt *attempt, struct reader_process *process, 
 	}
 	for (u32 from = 0, next; from < attempt->looked_at.count; from = next) {
 		next = gather_heads(attempt, from);
-		mem_live_readv(&process->target->mem, attempt->spans.at, attempt->spans.count);
+		u32 spans_left = mem_live_readv(&process->target->mem, attempt->spans.at,
+						attempt->spans.count);
 		for (u32 i = from, at = 0; i < next; i++) {
 			struct reader_thread *thread = attempt->looked_at.at[i];
-			u32 used = thread->head_used;
-			if (memcmp(thread->head, attempt->heads.at + at, used)) {
-				memcpy(thread->head, attempt->heads.at + at, used);
+			const u8 *bytes = attempt->heads.at + at;
+			at += thread->bulk_used;
+			enum heads_answer answer = heads_compare(thread, bytes, &spans_left);
+			if (answer != HEADS_SAME)
 				moved(attempt, process, thread);
-			} else if (unmoved) {
+			else if (unmoved)
 				unmoved(attempt, process, thread);
-			}
-			at += used;
+			if (answer == HEADS_UNREAD)
+				next = i + 1; /* those behind it are read anew */
 		}
 	}
 }

@@ -64,7 +64,9 @@ struct reader_thread {
 	u64 hot_until_ns; /* it used CPU lately: looked at in each attempt until then */
 	bool was_running;
 	u32 head_used; /* bytes of `head`; 0: not known */
-	u8 head[64];   /* head words at the last look, to tell who moved */
+	u32 bulk_used,
+		bulk_spans; /* bytes and spans of its head in the bulk look that is being made */
+	u8 head[64];        /* head words at the last look, to tell who moved */
 };
 
 /* What ran on a thread and does no longer, and whose samples still wait for their weight. */
