@@ -94,6 +94,29 @@ check('source lines have their weights', async (browser) => {
 	return page;
 });
 
+check('each mode is said in plain words; waits and events have no rate', async (browser) => {
+	const expected = {
+		cpu: [/^CPU time, 99 Hz/, 'CPU time', 'CPU time', /0 lostof 100 looks/],
+		wall: [/^Wall time, 99 Hz/, 'wall time', 'Wall time', /0 lostof 100 looks/],
+		gvl: [/^Time holding the VM lock, 99 Hz/, 'time holding the VM lock', 'Time holding the VM lock', /99\.0 Hz/],
+		exception: [/^Time with an exception, 99 Hz/, 'time with an exception', 'Time with an exception', /99\.0 Hz/],
+		offcpu: [/^Time off the CPU, 10/, 'time off the CPU', 'Time off the CPU', /process0 lostof 100 waits0 %/],
+		event: [/^Traced events, 10/, 'time in system calls', 'Time in system calls', /process0 lostof 100 hits0 %/],
+	};
+	let page = null;
+	for (const [mode, [summary, time, measure, quality]] of Object.entries(expected)) {
+		if (page) await page.close();
+		page = await open(browser, pageOf(`# mode ${mode}\n${SMALL}`));
+		assert.match(await textOf(page, '#summary'), summary);
+		assert.ok((await textOf(page, '#status')).startsWith(`100 % is 1.00 s of ${time} (100 samples)`), mode);
+		assert.equal(await textOf(page, '#measure option'), measure);
+		assert.match(await textOf(page, '#quality'), quality);
+		assert.deepEqual(page.faults, []);
+	}
+	assert.match(await textOf(page, '#counts'), /hits of what was traced100/);
+	return page;
+});
+
 check('without a source there is no view of it', async (browser) => {
 	const page = await open(browser, pageOf(SMALL), { hash: '#view=source' });
 	assert.ok(await isHidden(page, '#tab-source'));

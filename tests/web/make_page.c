@@ -9,6 +9,7 @@
  * text of the target or the user goes, so that a hostile one can be tried.  Lines of its own:
  *
  *	# at MS           when the stacks below were taken, from the start
+ *	# mode MODE       what was recorded; "cpu" else
  *	# source PATH     a file of source; its lines follow, each behind a '|'
  *	# after           the lines so far were of one profile, and now comes another: the page compares them
  *
@@ -21,6 +22,7 @@
 struct making {
 	struct profile profile;
 	bool has_time, has_source;
+	char mode[16];
 	u64 time_ns;
 	struct str source; /* so far */
 };
@@ -69,6 +71,8 @@ static void add_line(struct making *m, const char *line)
 		m->has_time = true;
 		m->time_ns = strtoull(line + 5, NULL, 10) * NS_PER_MS;
 		profile->timeline.cells_most = 1 << 16;
+	} else if (!strncmp(line, "# mode ", 7)) {
+		snprintf(m->mode, sizeof m->mode, "%s", line + 7);
 	} else if (strrchr(line, ' ')) {
 		add_stack(m, line);
 	}
@@ -148,6 +152,8 @@ int main(int argc, char **argv)
 		end_source(&makings[i]);
 		str_free(&makings[i].source);
 		built_facts(profile);
+		if (*makings[i].mode)
+			profile->mode = makings[i].mode;
 		if (makings[i].has_time)
 			profile->duration_ns = makings[i].time_ns + NS_PER_MS;
 		if (text)

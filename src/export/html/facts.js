@@ -51,18 +51,27 @@ function make(tag, className, text) {
 
 /* ---- the first screen ---- */
 
+/* time: what is weighed; title: the heading, else that; look: what becomes a sample, where no clock asks for it. */
 const MODES = {
-	cpu: { time: 'CPU time', title: 'CPU time' },
-	wall: { time: 'wall time', title: 'Wall time' },
-	gvl: { time: 'time holding the VM lock', title: 'Time holding the VM lock' },
-	exception: { time: 'time with an exception', title: 'Time with an exception' },
+	cpu: { time: 'CPU time' },
+	wall: { time: 'wall time' },
+	gvl: { time: 'time holding the VM lock' },
+	exception: { time: 'time with an exception' },
+	offcpu: { time: 'time off the CPU', look: ['wait', 'waits', 'times that a thread left its CPU'] },
+	event: { time: 'time in system calls', title: 'Traced events', look: ['hit', 'hits', 'hits of what was traced'] },
 };
+const LOOK = ['look', 'looks', 'looks whose time had come (one look at one process each)'];
+
+function capital(text) {
+	return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
 
 /* In the words of the file, when it is another profiler's. */
 function modeOf({ mode, weight_type: weight, count_type: count, count_unit: unit }) {
 	if (weight) return { time: weight, title: `${weight} (nanoseconds)` };
 	if (count) return { time: 'time', title: `${count} (${unit})` };
-	return Object.hasOwn(MODES, mode) ? MODES[mode] : { time: 'time', title: mode || 'Samples' };
+	if (!Object.hasOwn(MODES, mode)) return { time: 'time', title: mode || 'Samples' };
+	return { title: capital(MODES[mode].time), ...MODES[mode] };
 }
 
 function bytesText(n) {
@@ -89,9 +98,14 @@ function figure(value, words, isBad) {
 	return item;
 }
 
+/* Waits and events come when they come: a rate would be of something else. */
+function hasRate(facts) {
+	return facts.hz > 0 && !modeOf(facts).look;
+}
+
 function summaryText(facts) {
 	const parts = [modeOf(facts).title];
-	if (facts.hz) parts.push(`${facts.hz} Hz`);
+	if (hasRate(facts)) parts.push(`${facts.hz} Hz`);
 	if (facts.duration_ns) parts.push(timeText(facts.duration_ns));
 	if (facts.start_ms)
 		parts.push(`${new Date(facts.start_ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`);
@@ -101,7 +115,7 @@ function summaryText(facts) {
 function lossFigure(facts) {
 	const causes = facts.losses.filter(([key, value]) => key && value > 0);
 	const lost = causes.reduce((sum, [, value]) => sum + value, 0);
-	const looks = `of ${plural(facts.expected, 'look')}`;
+	const looks = `of ${plural(facts.expected, ...(modeOf(facts).look ?? LOOK))}`;
 	if (!lost) return figure('0 lost', looks);
 	const words = causes.map(([, value, text]) => `${countText(value)}: ${text}`).join('; ');
 	return figure(`${countText(lost)} lost`, `${looks} (${words})`, lost > 0.01 * facts.expected);
@@ -122,7 +136,7 @@ function qualityFigures(facts) {
 	const of = (key) => counts[key] ? counts[key].value : 0;
 	list.push(figure(amountOfCount(facts.samples, facts), extentText(facts)));
 	if (!facts.expected) return list; /* nobody wrote down how good it is */
-	if (facts.hz)
+	if (hasRate(facts))
 		list.push(figure(`${(facts.hz * facts.taken / facts.expected).toFixed(1)} Hz`,
 			`achieved of ${facts.hz} Hz asked for`, facts.taken < 0.95 * facts.expected));
 	list.push(lossFigure(facts));
@@ -159,7 +173,7 @@ function recordDetails(facts, add) {
 	if (facts.command) add('command', facts.command);
 	add('written by', `sonde ${facts.version}${facts.engine ? `, engine ${facts.engine}` : ''}`);
 	if (!facts.expected) return;
-	add('looks whose time had come (one look at one process each)', countText(facts.expected));
+	add((modeOf(facts).look ?? LOOK)[2], countText(facts.expected));
 	add('of these, taken', countText(facts.taken));
 	for (const [key, value, words] of facts.losses)
 		if (key) add(`lost: ${words}`, countText(value));

@@ -179,7 +179,7 @@ function fillChoices() {
 	for (const t of all.sort((a, b) => weights[b] - weights[a] || a - b))
 		addOption(select, `t${t}`, `${threadText(t)}: ${percentText(weights[t], whole)}`);
 	if (profile.hasWeights || facts.mode)
-		addOption(byId('measure'), 'weight', modeOf(facts).title).disabled = !profile.hasWeights;
+		addOption(byId('measure'), 'weight', capital(modeOf(facts).time)).disabled = !profile.hasWeights;
 	addOption(byId('measure'), 'samples', facts.count_type || 'Samples');
 }
 

@@ -187,7 +187,7 @@ function showStrip() {
 	byId('whole-time').hidden = !span;
 	const more = threads.threads - strip.order.length;
 	byId('strip-note').textContent = span ? `Only ${spanText(span)} is shown.` :
-		`${measure === 'weight' ? modeOf(facts).title : facts.count_type || 'Samples'} by thread. Drag to see only a span of time; ` +
+		`${measure === 'weight' ? capital(modeOf(facts).time) : facts.count_type || 'Samples'} by thread. Drag to see only a span of time; ` +
 		`click a name to see only that thread.${
 			more > 0 && strip.order.length === MOST_ROWS_OF_TIME ?
 				` The ${MOST_ROWS_OF_TIME} busiest of ${plural(threads.threads, 'thread')}.` : ''}`;
