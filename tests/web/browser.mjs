@@ -88,6 +88,12 @@ export async function search(page, text) {
 
 export const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent);
 export const hashOf = (page) => page.evaluate(() => location.hash);
+// The browser goes back when it likes to.
+export async function hashIs(page, wanted) {
+	await page.waitForFunction((hash) => location.hash === hash, { timeout: 5000 }, wanted);
+	await settle(page);
+}
+
 export const isHidden = (page, selector) => page.$eval(selector, (element) => !element.checkVisibility());
 export const drawnTexts = (page, id = 'canvas') => page.evaluate((id) =>
 	window.drawn.filter(({ canvas }) => canvas.id === id).map(({ text }) => text), id);

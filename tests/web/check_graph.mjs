@@ -2,7 +2,7 @@
 // check_graph.mjs - the flame graph: what it draws, finds, zooms and counts.
 import assert from 'node:assert/strict';
 import {
-	choose, click, clickFrame, drawnTexts, hashOf, open,
+	choose, click, clickFrame, drawnTexts, hashIs, hashOf, open,
 	placeOf, press, search, settle, tabTo, textOf,
 } from './browser.mjs';
 import { check, SMALL, foldedOf, pageOf } from './pages.mjs';
@@ -55,8 +55,9 @@ check('a click zooms; Esc and Back undo it', async (browser) => {
 	assert.ok((await drawnTexts(page)).includes('<main>'), 'ancestors stay');
 	assert.ok(!(await drawnTexts(page)).includes('Foo#leaf'));
 	await press(page, 'Escape');
-	assert.equal(await hashOf(page), zoomed);
+	await hashIs(page, zoomed);
 	await press(page, 'Escape');
+	await hashIs(page, '');
 	assert.ok((await drawnTexts(page)).includes('Bar#again'));
 	await clickFrame(page, 'Bar#again');
 	assert.ok(!(await drawnTexts(page)).includes('Foo#work'));
@@ -66,6 +67,44 @@ check('a click zooms; Esc and Back undo it', async (browser) => {
 	await clickFrame(page, 'Foo#work');
 	await clickFrame(page, 'all');
 	assert.ok((await drawnTexts(page)).includes('Bar#again'));
+	return page;
+});
+
+check('what Esc has undone, Back does not do again', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await press(page, '2', '1');
+	await clickFrame(page, 'Foo#work');
+	await clickFrame(page, 'memcpy');
+	const twice = await hashOf(page);
+	await press(page, 'Escape', 'Escape'); // the second, perhaps, while the browser still goes back
+	await page.waitForFunction((hash) => location.hash !== hash, {}, twice);
+	await settle(page);
+	if (/zoom/.test(await hashOf(page))) await press(page, 'Escape');
+	await hashIs(page, '#all');
+	await page.goBack();
+	await hashIs(page, '#view=functions');
+	await page.goForward();
+	await hashIs(page, '#all');
+	// Another step since: it stays, and the zoom is undone in place.
+	await clickFrame(page, 'Foo#work');
+	await choose(page, '#thread', 't0');
+	await press(page, 'Escape');
+	await hashIs(page, '#thread=t0');
+	return page;
+});
+
+check('the keyboard comes back to the zoom from its callers', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await clickFrame(page, 'Bar#again'); // not the heaviest of <main>
+	await tabTo(page, 'canvas');
+	await press(page, 'ArrowUp', 'ArrowUp');
+	assert.match(await textOf(page, '#readout'), /^all/);
+	await press(page, 'ArrowDown');
+	assert.match(await textOf(page, '#readout'), /^<main>/);
+	await press(page, 'ArrowDown');
+	assert.match(await textOf(page, '#readout'), /^Bar#again/);
+	await press(page, 'ArrowDown');
+	assert.match(await textOf(page, '#readout'), /^Bar#again, .*total 10\.0 %/);
 	return page;
 });
 

@@ -300,12 +300,20 @@ class Flame {
 		return node;
 	}
 
+	/* The frame inside: the heaviest, but on the way to the zoom the one that leads there. */
+	childOf(node) {
+		const { parent, end } = this.tree;
+		if (node === this.zoom || !this.isAncestor(node)) return node + 1 < end[node] ? node + 1 : node;
+		let child = this.zoom;
+		while (parent[child] !== node) child = parent[child];
+		return child;
+	}
+
 	/* The frame that a key leads to, or -1. */
 	stepOf(key, node) {
-		const { parent, end } = this.tree;
+		const { parent } = this.tree;
 		switch (key) {
-		case this.isUp ? 'ArrowUp' : 'ArrowDown':
-			return node + 1 < end[node] ? node + 1 : node; /* the heaviest child */
+		case this.isUp ? 'ArrowUp' : 'ArrowDown': return this.childOf(node);
 		case this.isUp ? 'ArrowDown' : 'ArrowUp': return Math.max(0, parent[node]);
 		case 'ArrowLeft': return this.neighbour(node, -1);
 		case 'ArrowRight': return this.neighbour(node, 1);

@@ -4,8 +4,13 @@
 
 /* ---- steps ---- */
 
+/* Back to the step before, if that is all that the last one changed: then Back does not zoom again. Else
+ * in place. */
 function undoZoom() {
-	go({ zoom: trail.length > 1 ? trail[trail.length - 2] : 0 });
+	const zoom = trail.length > 1 ? trail[trail.length - 2] : 0;
+	if (stepBefore() !== address({ zoom })) return refine({ zoom });
+	isGoingBack = true;
+	history.back();
 }
 
 /* The heaviest match is the first. */
@@ -67,6 +72,7 @@ function copyByHand(text) {
 
 function escape(isTyping) {
 	const options = byId('options');
+	if (isGoingBack) return;
 	if (options.open) {
 		options.open = false;
 		options.querySelector('summary').focus();
@@ -211,6 +217,7 @@ function listenControls() {
 function listen() {
 	listenControls();
 	window.addEventListener('hashchange', apply);
+	window.addEventListener('popstate', () => { isGoingBack = false; });
 	window.addEventListener('keydown', onKey);
 	window.addEventListener('beforeprint', preparePrint);
 	window.addEventListener('afterprint', endPrint);

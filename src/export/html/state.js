@@ -28,15 +28,25 @@ function address(changes) {
  * the browser says that the address did. */
 function go(changes) {
 	const next = address(changes);
+	const before = location.hash || '#all';
 	Object.assign(state, changes);
-	if (next !== (location.hash || '#all')) location.hash = next;
+	if (next === before) return;
+	location.hash = next;
+	history.replaceState({ before }, '');
+}
+
+/* The address from which this one was reached by a step, or undefined. */
+function stepBefore() {
+	return history.state?.before;
 }
 
 /* One that it does not: typing. */
 function refine(changes) {
-	const next = address(changes);
+	const next = address(changes), step = history.state;
 	Object.assign(state, changes);
-	if (next !== (location.hash || '#all')) location.replace(next);
+	if (next === (location.hash || '#all')) return;
+	location.replace(next);
+	history.replaceState(step, '');
 }
 
 function readAddress() {

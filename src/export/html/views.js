@@ -8,6 +8,7 @@ let shown = null;   /* the choice: {name, nodes, whole, samples, kindSelf, trees
 let finding = null; /* the search: {seen, found, total, at} */
 let flame = null, callers = null, callees = null, strip = null;
 const trail = [0];  /* the zooms that led here, for Esc */
+let isGoingBack = false; /* Esc asked for it, and the browser has not done so yet */
 
 /* ---- the choice ---- */
 
@@ -290,6 +291,7 @@ const SHOW = { flame: showFlame, functions: showTableNow, lines: showTableNow, s
 const PANEL = { flame: 'flame', functions: 'table', lines: 'table', sandwich: 'sandwich', source: 'source' };
 
 function apply() {
+	isGoingBack = false;
 	readAddress();
 	for (const id of ['thread', 'merge', 'root', 'colour']) byId(id).value = state[id];
 	byId('measure').value = measureNow();
