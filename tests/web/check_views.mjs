@@ -94,6 +94,46 @@ check('source lines have their weights', async (browser) => {
 	return page;
 });
 
+check('the source stays where it is, and comes to what is searched', async (browser) => {
+	const lines = Array.from({ length: 400 }, (_, i) => `|line ${i + 1}${i % 100 === 49 ? ' Needle' : ''}`).join('\n');
+	const page = await open(browser, pageOf(`
+thread main (1);hot (/app/long.rb:300) 9
+thread other (2);cold (/app/long.rb:200) 3
+# source /app/long.rb
+${lines}
+`), { hash: '#view=source', height: 600 });
+	const top = () => page.$eval('#source-scroll', (box) => box.scrollTop);
+	const isSeen = (line) => page.evaluate((line) => {
+		const box = document.getElementById('source-scroll').getBoundingClientRect();
+		const row = document.querySelector(`#source-lines tr[data-line="${line}"]`).getBoundingClientRect();
+		return row.top >= box.top && row.bottom <= box.bottom;
+	}, line);
+	assert.ok(await isSeen(300), 'the hottest line');
+	await page.$eval('#source-scroll', (box) => { box.scrollTop = 777; });
+	await choose(page, '#thread', 't1');
+	assert.equal(await top(), 777);
+	await search(page, 'needle');
+	assert.equal(await top(), 777);
+	assert.match(await textOf(page, '#status'), /Found 4 lines in this file\.$/);
+	await press(page, 'Enter');
+	assert.ok(await isSeen(50));
+	assert.match(await hashOf(page), /view=source.*file=0&line=50$/);
+	assert.match(await textOf(page, '#readout'), /^Line 50, 1 of 4 lines found\./);
+	await press(page, 'Enter');
+	assert.ok(await isSeen(150));
+	await click(page, '#previous');
+	await click(page, '#previous');
+	assert.ok(await isSeen(350), 'round');
+	assert.equal(await page.$eval('tr.wanted', (row) => row.dataset.line), '350');
+	await page.$eval('#search', (box) => { box.value = 'hot'; box.dispatchEvent(new Event('input')); });
+	await settle(page);
+	assert.match(await textOf(page, '#status'), /Found 0 lines/); // a function has that name
+	assert.equal(await page.$eval('#next', (button) => button.disabled), true);
+	await press(page, 'Escape', '1');
+	assert.ok((await drawnTexts(page)).includes('cold'));
+	return page;
+});
+
 check('each mode is said in plain words; waits and events have no rate', async (browser) => {
 	const expected = {
 		cpu: [/^CPU time, 99 Hz/, 'CPU time', 'CPU time', /0 lostof 100 looks/],

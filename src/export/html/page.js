@@ -13,8 +13,9 @@ function undoZoom() {
 	history.back();
 }
 
-/* The heaviest match is the first. */
+/* The heaviest match is the first; in the source the lines follow each other. */
 function showMatch(step) {
+	if (state.view === 'source') return showFoundLine(step);
 	if (!finding || !finding.found.length) return;
 	if (!finding.isSorted) { /* not before somebody walks them */
 		const { total } = finding.tree;

@@ -6,6 +6,9 @@
 
 const MOST_LINES = 3000, LINES_AROUND = 20;
 
+let revealed = '';     /* the file and line that last came into view by themselves */
+let linesFound = null; /* the search in the file that is shown: its lines, or NULL: nothing is searched for */
+
 function hasSource(path) {
 	return Boolean(path) && profile.sourceOf.has(path);
 }
@@ -76,7 +79,8 @@ function showSource() {
 	const { sources, texts } = profile, file = fillFiles(numberIn(state.file, sources.count));
 	const path = texts[sources.path[file]], lines = sources.text[file].replace(/\n$/, '').split('\n');
 	const sums = sumLines(path, lines.length), visible = linesToShow(sums, lines.length, state.line);
-	const wanted = state.query.toLowerCase(), rows = [];
+	const rows = [], box = byId('source-scroll'), { scrollTop } = box;
+	const isFound = findLines(lines);
 	for (let line = 1, skipped = 0; line <= lines.length; line++) {
 		if (!visible[line]) {
 			skipped++;
@@ -84,14 +88,36 @@ function showSource() {
 		}
 		if (skipped) rows.push(gapRow(skipped));
 		skipped = 0;
-		const text = lines[line - 1];
-		rows.push(lineRow(line, text, sums, wanted && text.toLowerCase().includes(wanted)));
+		rows.push(lineRow(line, lines[line - 1], sums, isFound.has(line)));
 	}
 	byId('source-lines').replaceChildren(...rows);
 	const shownLines = visible.reduce((sum, n) => sum + n, 0);
 	byId('source-note').textContent = `${countText(shownLines)} of ${plural(lines.length, 'line')} shown. ` +
 		'A line counts as total whenever it is on the stack, so totals do not add up.';
-	revealLine(sums, lines.length);
+	const row = rowOfLine(state.line);
+	if (row) row.classList.add('wanted');
+	box.scrollTop = scrollTop;
+	const name = `${file} ${state.line}`;
+	if (name !== revealed) revealLine(state.line || hottestLine(sums, lines.length));
+	revealed = name;
+}
+
+function findLines(lines) {
+	const wanted = state.query.toLowerCase();
+	linesFound = !wanted ? null :
+		lines.flatMap((text, i) => text.toLowerCase().includes(wanted) ? [i + 1] : []);
+	for (const id of ['previous', 'next']) byId(id).disabled = !linesFound || !linesFound.length;
+	return new Set(linesFound);
+}
+
+/* The found line before or behind the one of the address, round and round. */
+function showFoundLine(step) {
+	if (!linesFound || !linesFound.length) return;
+	const line = step > 0 ? linesFound.find((n) => n > state.line) ?? linesFound[0] :
+		linesFound.findLast((n) => n < state.line) ?? linesFound.at(-1);
+	if (line === state.line) revealLine(line);
+	else refine({ line, file: byId('file').value });
+	say(`Line ${countText(line)}, ${countText(linesFound.indexOf(line) + 1)} of ${plural(linesFound.length, 'line')} found.`);
 }
 
 function gapRow(skipped) {
@@ -101,14 +127,18 @@ function gapRow(skipped) {
 	return row;
 }
 
-/* The line of the address, or the hottest one, comes into view. */
-function revealLine(sums, count) {
-	let line = state.line;
-	for (let n = 1, most = 0; n <= count && !state.line; n++)
+function hottestLine(sums, count) {
+	let line = 0;
+	for (let n = 1, most = 0; n <= count; n++)
 		if (sums.total[n] > most) most = sums.total[line = n];
-	const row = byId('source-lines').querySelector(`tr[data-line="${line}"]`);
-	if (!row) return;
-	if (state.line) row.classList.add('wanted');
-	const box = byId('source-scroll');
-	box.scrollTop = Math.max(0, row.offsetTop - box.clientHeight / 3);
+	return line;
+}
+
+function rowOfLine(line) {
+	return byId('source-lines').querySelector(`tr[data-line="${line}"]`);
+}
+
+function revealLine(line) {
+	const row = rowOfLine(line), box = byId('source-scroll');
+	if (row) box.scrollTop = Math.max(0, row.offsetTop - box.clientHeight / 3);
 }

@@ -99,7 +99,9 @@ function statusText() {
 	const hidden = hiddenKinds();
 	const left = [...kinds.values()].filter(({ id }) => hidden.has(id)).map(({ label }) => shorten(label, 60));
 	if (shown.nodes.hidden) parts.push(`${left.join(' and ')} left out: its time is its callers' own.`);
-	if (finding)
+	if (state.view === 'source' && linesFound)
+		parts.push(`Found ${plural(linesFound.length, 'line')} in this file.`);
+	else if (finding)
 		parts.push(`Found ${plural(functionsFound(), 'function')}, ` +
 			`${percentText(finding.total, shown.whole)} of ${isTime ? modeOf(facts).time : facts.count_type || 'samples'}.`);
 	if (state.view === 'flame') parts.push(drawnText([flame]));
@@ -298,6 +300,7 @@ function apply() {
 	for (const view of VIEWS) byId(`tab-${view}`).ariaSelected = String(view === state.view);
 	for (const panel of new Set(Object.values(PANEL))) byId(panel).hidden = panel !== PANEL[state.view];
 	byId('legend').hidden = state.view === 'source';
+	if (state.view !== 'source') revealed = ''; /* what is hidden forgets where it was */
 	if (state.view !== 'flame' && state.view !== 'sandwich') showFrame(null, -1);
 	hideTip();
 	choose();
