@@ -194,7 +194,7 @@ static struct timeline_cell *cells_by_rank(struct encoding *e, const struct time
 		fill[i + 1] += fill[i];
 	for (u32 i = 0; i < timeline->cells.count; i++) {
 		struct timeline_cell cell = timeline->cells.at[i];
-		cell.slot >>= shift;
+		cell.slot = (u32)((u64)cell.slot >> shift);
 		cells[fill[e->rank_of[cell.entry]]++] = cell;
 	}
 	for (u32 rank = 0, i = 0; rank < entries; rank++) {
@@ -242,17 +242,25 @@ static bool copy_timeline(struct timeline *copy, const struct timeline *timeline
 	return true;
 }
 
+/* As long as the recording, not as its last sample is late; 0: there are no samples with a time. */
+static u64 slots_of(const struct timeline *timeline, u64 duration_ns)
+{
+	u64 slots = timeline_slots(timeline);
+	u64 all = slots ? duration_ns / timeline->slot_ns + !!(duration_ns % timeline->slot_ns) : 0;
+
+	return all > slots ? all : slots;
+}
+
 static void put_moments(struct encoding *e)
 {
 	AUTO_FREE u32 *first = calloc(e->profile->entries.count + 1, sizeof *first);
 	struct timeline copy;
-	u32 slots, shift = 0;
+	u32 shift = 0;
 
 	e->bad |= !copy_timeline(&copy, &e->profile->timeline) || !first;
 	if (!e->bad) {
+		u64 slots = slots_of(&copy, e->profile->duration_ns);
 		/* all halvings at once are one pass, not a sort for each */
-
-		slots = timeline_slots(&copy);
 		while (slots && ((slots - 1) >> shift) >= SLOTS_MOST)
 			shift++;
 		put(e, copy.slot_ns << shift);

@@ -102,6 +102,15 @@ check('the strip is as long as the recording', async (browser) => {
 	return page;
 });
 
+check('the strip is as long as the recording, also when only its start was busy', async (browser) => {
+	const page = await open(browser, pageOf(`${TIMED}\n# at 86399999`));
+	assert.deepEqual((await drawnTexts(page, 'strip')).filter((text) => /^\d+:\d\d:\d\d$/.test(text)).at(-1), '24:00:00');
+	assert.match(await textOf(page, '#status'), /^100 % is 1\.00 s .* \(100 samples\)/);
+	await drag(page, 477, 900);
+	assert.match(await textOf(page, '#status'), /^100 % is 0 s .* from 12:0\d:\d\d to 22:[34]\d:\d\d\./);
+	return page;
+});
+
 check('a profile without times has no strip', async (browser) => {
 	const page = await open(browser, pageOf(SMALL), { hash: '#span=1-2' });
 	assert.ok(await isHidden(page, '#time'));

@@ -150,8 +150,6 @@ function endPrint() {
 
 /* ---- the start ---- */
 
-const MOST_SLOTS = 1 << 16; /* each thread has a number for each: no foreign duration may be the limit */
-
 function addOption(select, value, text) {
 	const option = make('option', '', text);
 	option.value = value;
@@ -245,12 +243,6 @@ function makeGraphs() {
 	});
 }
 
-/* The strip is as long as the recording, not as its last sample is late. */
-function restToTheEnd(moments) {
-	const slots = Math.ceil(facts.duration_ns / moments.slotNs);
-	if (slots <= MOST_SLOTS) moments.slots = Math.max(moments.slots, slots);
-}
-
 async function start() {
 	showFacts(facts);
 	applyTheme();
@@ -259,7 +251,6 @@ async function start() {
 	profile = await decode(byId('data').textContent);
 	byId('data').remove();
 	profile.hasWeights = profile.entries.weight.some((weight) => weight > 0);
-	if (profile.moments) restToTheEnd(profile.moments);
 	if (profile.changes) prepareChanges();
 	makeLabels();
 	indexSources();

@@ -322,6 +322,32 @@ static void moments_are_whole(void **state)
 	profile_free(&p);
 }
 
+/* The strip is as long as the recording, however long that is. */
+static void moments_cover_the_duration(void **state)
+{
+	static const u64 durations[] = { NS_PER_S, 90 * NS_PER_S, 100 * 86400 * NS_PER_S,
+					 UINT64_MAX };
+	(void)state;
+
+	for (u32 i = 0; i < COUNT_OF(durations); i++) {
+		struct profile p;
+		size_t length;
+		assert_true(profile_init(&p));
+		built_lines(&p, "f (a.rb:1) 1\n");
+		p.timeline.cells_most = 1 << 16;
+		timeline_add(&p.timeline, NS_PER_S / 2, 0);
+		p.duration_ns = durations[i];
+		AUTO_FREE char *page = page_of(&p);
+		AUTO_FREE u8 *bytes = data_of(page, &length);
+		struct read_data r = read_data(bytes, length);
+		assert_in_range(r.slots, 900, 2000);
+		assert_in_range(durations[i] / r.slot_ns, r.slots - 1, r.slots);
+		assert_int_equal(r.cells.at[0].slot, NS_PER_S / 2 / r.slot_ns);
+		free_data(&r);
+		profile_free(&p);
+	}
+}
+
 static void add_source(struct profile *profile, const char *path, const char *text, size_t length)
 {
 	struct profile_source source = {
@@ -484,6 +510,7 @@ int main(void)
 		cmocka_unit_test(hostile_texts_stay_in_their_slots),
 		cmocka_unit_test(equal_profiles_are_equal_pages),
 		cmocka_unit_test(moments_are_whole),
+		cmocka_unit_test(moments_cover_the_duration),
 		cmocka_unit_test(sources_are_text),
 		cmocka_unit_test(native_code_has_both_its_files),
 		cmocka_unit_test(an_empty_profile_is_a_page),
