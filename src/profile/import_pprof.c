@@ -257,7 +257,7 @@ static void choose_types(struct pprof *p, struct load_result *result)
 		set_count(p, chosen);
 		if (!is_count(p, chosen))
 			snprintf(result->missing, sizeof result->missing,
-				 "it measures %s, which are shown as if they were samples",
+				 "it measures %s, where sonde measures samples",
 				 p->profile->count_unit);
 		return;
 	}

@@ -314,6 +314,7 @@ static void types_are_the_files_own(void **state)
 	assert_string_equal(heap.profile.mode, "");
 	assert_string_equal(heap.profile.count_type, "alloc_space");
 	assert_string_equal(heap.profile.count_unit, "bytes");
+	assert_string_equal(heap.result.missing, "it measures bytes, where sonde measures samples");
 	assert_null(heap.profile.weight_type);
 	assert_int_equal(profile_total_count(&heap.profile), 30);
 	struct out out = exported(&heap.profile, "pprof", false);
