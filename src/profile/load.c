@@ -103,6 +103,8 @@ bool profile_load(const char *path, const struct load_options *options, struct p
 		return false;
 	bool read = read_with(&in, path, profile, options, result, err);
 	in_close(&in);
+	if (result->left_out)
+		profile_compact(profile);
 	if (read && (profile->bad || profile->names.bad))
 		return err_no_memory(err);
 	return read;

@@ -103,6 +103,8 @@ void profile_take_apart(struct profile *profile)
 	if (t.left_whole)
 		say_left_whole(profile, t.left_whole);
 	vec_clear(&profile->parts);
+	if (count)
+		profile_compact(profile); /* the stacks that were taken apart */
 	vec_free(&to);
 	vec_free(&t.rows);
 }

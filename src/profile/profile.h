@@ -113,6 +113,8 @@ bool profile_share(struct profile *profile, u32 thread, u64 weight);
 /* Replaces each location by its parts in all stacks and entries; `parts` is empty then. Add no samples afterwards.
  * Stacks that would become implausibly many frames stay as they are, and the ledger's warning says so. */
 void profile_take_apart(struct profile *profile);
+/* Names and sources that no entry leads to are dropped. Numbers are others then; add no samples afterwards. */
+void profile_compact(struct profile *profile);
 /* The text of the file at `path`, both strings; what was added first stands. */
 void profile_add_source(struct profile *profile, u32 path, u32 text);
 u64 profile_total_count(const struct profile *profile);

@@ -367,6 +367,34 @@ static void samples_from_before_it_began_are_written_at_once(void **state)
 	world_end(&w);
 }
 
+/* A filter leaves the names of what it kept: no exporter has those of the rest. */
+static void a_part_has_no_names_of_the_rest(void **state)
+{
+	(void)state;
+	struct load_options options = { .from_ns = 2000000000, .to_ns = 2500000000 };
+	struct load_result result;
+	struct profile all, part;
+	struct world w;
+
+	world_begin(&w, 6);
+	for (u32 i = 0; i < SAMPLES; i++)
+		sample_once(&w);
+	share_all(&w);
+	close_and_load(&w, &all);
+	assert_true(profile_load(w.path, &options, &part, &result, NULL));
+	assert_true(result.left_out > 0 && part.entries.count > 0);
+	u64 frames = 1; /* the stacks that entries can reach */
+	for (u32 i = 0; i < part.entries.count; i++)
+		frames += part.names.stacks.at[part.entries.at[i].stack].depth;
+	assert_true(part.names.stacks.count <= frames);
+	assert_true(part.names.stacks.count < all.names.stacks.count / 10);
+	assert_string_equal(part.title, all.title);
+	assert_string_equal(part.mode, all.mode);
+	profile_free(&all);
+	profile_free(&part);
+	world_end(&w);
+}
+
 static size_t put_uleb(u8 *bytes, size_t at, u64 value)
 {
 	for (; value > 127; value >>= 7)
@@ -475,6 +503,7 @@ int main(void)
 		cmocka_unit_test(damage_costs_what_it_hit),
 		cmocka_unit_test(the_file_is_never_far_behind),
 		cmocka_unit_test(samples_from_before_it_began_are_written_at_once),
+		cmocka_unit_test(a_part_has_no_names_of_the_rest),
 		cmocka_unit_test(a_row_far_above_those_seen_is_refused),
 		cmocka_unit_test(nothing_stands_there_before_the_first_sample),
 		cmocka_unit_test(other_files_are_refused_in_words),
