@@ -20,6 +20,7 @@ check('names are drawn, facts are said, nothing is hidden', async (browser) => {
 	assert.match(await textOf(page, '#status'),
 		/^100 % is 1\.00 s of CPU time \(100 samples\) of all 2 threads\. 12 of 12 frames drawn\.$/);
 	assert.match(await textOf(page, '#legend'), /Ruby50\.0 %/);
+	assert.doesNotMatch(await textOf(page, '#legend'), /Other code/); // every language is known
 	return page;
 });
 

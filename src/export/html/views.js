@@ -156,7 +156,7 @@ function showLegend() {
 		else Object.assign(known, { self: known.self + self },
 			self > known.most ? { tone, most: self } : {});
 	});
-	const kindsShown = [...byKind].filter(([kind, self]) => self || !kind.grey).sort((a, b) => b[1] - a[1]);
+	const kindsShown = [...byKind].filter(([kind, self]) => self || !(kind.grey || kind.isMixed)).sort((a, b) => b[1] - a[1]);
 	const packages = [...byName].sort((a, b) => b[1].self - a[1].self).slice(0, LEGEND_PACKAGES);
 	const title = (text) => make('span', 'title', text);
 	const isChange = state.colour === 'change', isCount = facts.count_type && measureNow() === 'samples';
