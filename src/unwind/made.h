@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * made.h - a step out of code that was made at run time and has no table; what the kernel's walker does
- * (engines/kernel/walk.bpf.h), for stacks that are walked here. */
+ * made.h - a step out of code of which no rule is known (call.h), for stacks that are walked here. */
 #pragma once
 #include "unwind/space.h"
 

@@ -13,6 +13,11 @@
 #include "engines/kernel/task.bpf.h"
 
 #define UNWIND_WORD(words, index) ((words)[(index)&constants.table_mask])
+#define MADE_SPACE const struct kernel_space
+#define MADE_RANGE made_range_at
+#define MADE_HAS_RULE made_has_rule
+static __always_inline int made_range_at(const struct kernel_space *space, u64 addr);
+int made_has_rule(const struct kernel_space *space, u64 addr);
 #include "runtimes/python/step.h"
 #include "runtimes/ruby/step.h"
 #include "runtimes/toy/step.h"
@@ -179,16 +184,28 @@ static __always_inline const struct kernel_range *range_of(const struct kernel_s
 	return space && number >= 0 ? &space->ranges[number & (KERNEL_RANGES_MAX - 1)] : NULL;
 }
 
-/* ---- code without a table ------------------------------------------------------------------ */
+/* ---- code without a rule ------------------------------------------------------------------- */
 
-/* Is there a call in front of it? */
-static __always_inline bool is_behind_call(u64 addr)
+static __always_inline int made_range_at(const struct kernel_space *space, u64 addr)
 {
-	u8 code[8];
+	const struct kernel_range *range = range_of(space, addr);
 
-	if (bpf_probe_read_user(code, MADE_CALL_BYTES, (const void *)(addr - MADE_CALL_BYTES)) != 0)
-		return false;
-	return made_ends_with_call(code);
+	if (!range)
+		return MADE_NOWHERE;
+	return range->kind == KERNEL_RANGE_NO_TABLE ? MADE_NO_TABLE : MADE_TABLE;
+}
+
+/* Global, as find_range(). */
+__attribute__((noinline)) int made_has_rule(const struct kernel_space *space, u64 addr)
+{
+	const struct kernel_range *range = range_of(space, addr);
+	struct unwind_rule rule = { 0 };
+	u32 zero = 0;
+	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
+
+	return words && range && range->kind == KERNEL_RANGE_TABLE &&
+	       unwind_search(words, range->table, addr - range->bias, &rule) &&
+	       rule.kind != UNWIND_NONE;
 }
 
 /* The caller, if this word of the stack is what leads back to it. */
@@ -196,68 +213,22 @@ static long scan_one(u64 index, struct drive *drive)
 {
 	struct unwind_walk *walk = &drive->room->walk;
 	struct mem mem = { &drive->room->kept };
+	struct made made = { &mem, &mem, drive->space, walk };
 	u64 at = walk->sp + 8 * index, word = 0;
 
 	if (!mem_read_along(&mem, MEM_UP, at, &word, sizeof word))
 		return 1;
-	const struct kernel_range *range = range_of(drive->space, word - 1);
-	if (!range || range->kind != KERNEL_RANGE_TABLE || !is_behind_call(word))
-		return 0;
-	walk->pc = word;
-	walk->sp = at + 8;
-	walk->is_return = true;
-	drive->found = true;
-	return 1;
+	drive->found = made_step_by_word(&made, at, word);
+	return drive->found;
 }
 
-/* Where frames are kept: rbp leads to the caller's rbp, and behind it is the way back. */
-static __always_inline bool step_by_frame(const struct drive *drive, struct unwind_walk *walk)
+static __always_inline enum unwind_step ruleless_step(struct drive *drive, bool is_made)
 {
 	struct mem mem = { &drive->room->kept };
-	u64 frame[2] = { 0, 0 };
-	u64 at;
+	struct made made = { &mem, &mem, drive->space, &drive->room->walk };
 
-	if (!unwind_register(&mem, walk, X86_RBP, &at))
-		return false;
-	if (at < walk->sp || (at & 7) || at - walk->sp > MADE_FRAME_MAX ||
-	    !mem_read_along(&mem, MEM_UP, at, frame, sizeof frame) ||
-	    !range_of(drive->space, frame[1] - 1) || !is_behind_call(frame[1]))
-		return false;
-	set_register(walk, X86_RBP, frame[0]);
-	walk->pc = frame[1];
-	walk->sp = at + 16;
-	walk->is_return = true;
-	return true;
-}
-
-/* Where a function has just begun, or has none (libffi's trampolines push two words): the way back is near. */
-static __always_inline bool step_from_entry(const struct drive *drive, struct unwind_walk *walk)
-{
-	u64 top[MADE_ENTRY_WORDS] = { 0 };
-	u64 sp = walk->sp;
-
-	if (walk->is_return || bpf_probe_read_user(top, sizeof top, (const void *)sp) != 0)
-		return false;
-	for (u32 i = 0; i < MADE_ENTRY_WORDS; i++) {
-		if (!range_of(drive->space, top[i] - 1) || !is_behind_call(top[i]))
-			continue;
-		walk->pc = top[i];
-		walk->sp = sp + 8 * i + 8;
-		walk->is_return = true;
-		return true;
-	}
-	return false;
-}
-
-/* Made at run time.  YJIT's keeps no frames, but pushes three registers and what leads back to libruby is near; others
- * have frames. */
-static __always_inline enum unwind_step jit_step(struct drive *drive)
-{
-	if (!drive->process->has_no_frames)
-		return step_from_entry(drive, &drive->room->walk) ||
-				       step_by_frame(drive, &drive->room->walk) ?
-			       UNWIND_MORE :
-			       UNWIND_NO_RULE;
+	if (!is_made || !drive->process->has_no_frames)
+		return made_step(&made, is_made) ? UNWIND_MORE : UNWIND_NO_RULE;
 	drive->found = false;
 	bpf_loop(MADE_SCAN_WORDS, scan_one, drive, 0);
 	return drive->found ? UNWIND_MORE : UNWIND_NO_RULE;
@@ -279,11 +250,11 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 		head->has_rest = true;
 		return UNWIND_NO_RULE;
 	}
-	if (range->kind != KERNEL_RANGE_TABLE)
-		return jit_step(drive);
-	if (!unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule))
-		return step_from_entry(drive, walk) ? UNWIND_MORE : UNWIND_NO_RULE;
-	return unwind_step(&mem, &rule, walk);
+	if (range->kind == KERNEL_RANGE_TABLE &&
+	    unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule) &&
+	    rule.kind != UNWIND_NONE)
+		return unwind_step(&mem, &rule, walk);
+	return ruleless_step(drive, range->kind == KERNEL_RANGE_NO_TABLE);
 }
 
 /* The verifier wants the callback's index as u64. */

@@ -163,6 +163,55 @@ static void this_process_is_unwound_as_libgcc_does(void **state)
 	target_close(&target);
 }
 
+/* Functions without rows, inside a file that has a table: two that keep frames, and one that keeps none. */
+__asm__(".pushsection .text, \"ax\", @progbits\n"
+	".p2align 6\n.skip 64, 0x90\n"
+	"framed:\n push %rbp\n mov %rsp, %rbp\n call framed_two\n pop %rbp\n ret\n"
+	".skip 16, 0x90\n"
+	"framed_two:\n push %rbp\n mov %rsp, %rbp\n call *%rdx\n pop %rbp\n ret\n"
+	".skip 16, 0x90\n"
+	"frameless:\n sub $40, %rsp\n call *%rdx\n add $40, %rsp\n ret\n"
+	".skip 64, 0x90\n"
+	".popsection\n");
+typedef void walk_fn(struct unwind_space *, struct walked *);
+void framed(struct unwind_space *, struct walked *, walk_fn *)
+	__attribute__((visibility("hidden")));
+void frameless(struct unwind_space *, struct walked *, walk_fn *)
+	__attribute__((visibility("hidden")));
+
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
+call_frameless(struct unwind_space *space, struct walked *out)
+{
+	frameless(space, out, walk_here);
+	__asm__ volatile("" ::: "memory"); /* or it is a jump */
+}
+
+static void code_without_rows_is_walked_by_its_frames_or_not_at_all(void **state)
+{
+	struct unwind_files files = { 0 };
+	struct unwind_space space;
+	struct target target;
+	struct walked walked = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(target_open(&target, (u32)getpid(), &err));
+	unwind_space_init(&space, &target, &files);
+	framed(&space, &walked, walk_here);
+	assert_int_equal(walked.end, UNWIND_DONE);
+	assert_true(walked.count > 5);
+	u64 first = (u64)(uintptr_t)framed;
+	assert_true(walked.pc[1] > first + 16 && walked.pc[1] < first + 48); /* framed_two */
+	assert_true(walked.pc[2] > first && walked.pc[2] < first + 16);
+	/* its caller has a frame, and rbp leads past it */
+	call_frameless(&space, &walked);
+	assert_int_equal(walked.end, UNWIND_NO_RULE);
+	assert_int_equal(walked.count, 2);
+	unwind_space_free(&space);
+	unwind_files_free(&files);
+	target_close(&target);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +219,7 @@ int main(void)
 		cmocka_unit_test(nobody_calls_an_images_entry),
 		cmocka_unit_test(a_damaged_table_is_refused),
 		cmocka_unit_test(this_process_is_unwound_as_libgcc_does),
+		cmocka_unit_test(code_without_rows_is_walked_by_its_frames_or_not_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
