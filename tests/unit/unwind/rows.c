@@ -172,7 +172,12 @@ __asm__(".pushsection .text, \"ax\", @progbits\n"
 	".skip 16, 0x90\n"
 	"frameless:\n sub $40, %rsp\n call *%rdx\n add $40, %rsp\n ret\n"
 	".skip 64, 0x90\n"
+	"dying:\n.cfi_startproc\n sub $24, %rsp\n.cfi_adjust_cfa_offset 24\n call abort\n.cfi_endproc\n"
+	"tiny:\n dec %rdi\n jnz tiny\n ret\n"
+	"behind_tiny:\n.cfi_startproc\n ret\n.cfi_endproc\n"
+	".skip 64, 0x90\n"
 	".popsection\n");
+extern const char tiny[] __attribute__((visibility("hidden")));
 typedef void walk_fn(struct unwind_space *, struct walked *);
 void framed(struct unwind_space *, struct walked *, walk_fn *)
 	__attribute__((visibility("hidden")));
@@ -212,6 +217,26 @@ static void code_without_rows_is_walked_by_its_frames_or_not_at_all(void **state
 	target_close(&target);
 }
 
+static void a_short_function_without_rows_has_not_the_frame_of_the_one_before(void **state)
+{
+	struct unwind_files files = { 0 };
+	struct unwind_space space;
+	struct target target;
+	struct err err = { 0 };
+	u64 at = (u64)(uintptr_t)tiny;
+
+	(void)state;
+	assert_true(target_open(&target, (u32)getpid(), &err));
+	unwind_space_init(&space, &target, &files);
+	assert_int_equal(unwind_space_rule(&space, at - 1).offset, 32);
+	assert_int_equal(unwind_space_rule(&space, at).kind, UNWIND_NONE);
+	assert_int_equal(unwind_space_rule(&space, at + 5).kind, UNWIND_NONE);
+	assert_int_equal(unwind_space_rule(&space, at + 6).offset, UNWIND_ENTRY_CFA);
+	unwind_space_free(&space);
+	unwind_files_free(&files);
+	target_close(&target);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +244,7 @@ int main(void)
 		cmocka_unit_test(nobody_calls_an_images_entry),
 		cmocka_unit_test(a_damaged_table_is_refused),
 		cmocka_unit_test(this_process_is_unwound_as_libgcc_does),
+		cmocka_unit_test(a_short_function_without_rows_has_not_the_frame_of_the_one_before),
 		cmocka_unit_test(code_without_rows_is_walked_by_its_frames_or_not_at_all),
 	};
 
