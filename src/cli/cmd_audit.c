@@ -159,7 +159,10 @@ static int run(void *options_given, int rest_count, char **rest)
 	int code = EXIT_FAILED;
 	if (!result.side[AUDIT_STOPPED].attempts || !result.side[AUDIT_UNSTOPPED].attempts) {
 		err_set(&err, ERR_BAD_DATA,
-			"process %u has hardly run: there is nothing to compare", given->pid);
+			result.is_held ?
+				"process %u is stopped: kill -CONT (SIGCONT) lets it go on" :
+				"process %u has hardly run: there is nothing to compare",
+			given->pid);
 		say_failure("audit", &err);
 	} else if (!out_open_file(&out, "-", &err)) {
 		say_failure("audit", &err);

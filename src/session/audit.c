@@ -195,6 +195,7 @@ static bool audit_target(struct auditing *all, const struct audit_options *optio
 		return false;
 	sample_until(all, began + options->duration_ns);
 	all->result->duration_ns = clock_now_ns() - began;
+	all->result->is_held = target_thread_state(&all->target, options->pid) == THREAD_STOPPED;
 	return fill_result(all, err);
 }
 

@@ -33,6 +33,7 @@ struct audit_native {
 };
 
 struct audit_result {
+	bool is_held; /* at its end: by a signal or a debugger */
 	struct names names;
 	u32 pid;
 	u32 title;   /* string: "ruby3.1, /usr/bin/ruby3.1" */

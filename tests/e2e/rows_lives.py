@@ -114,3 +114,16 @@ def ctrl_z(run):
         results(running)
     yield at_least(f"times that it was stopped, of {rounds}", stopped, rounds / 2)
     yield exactly("a thread of the program is stopped meanwhile", frozen, 0)
+
+
+@row("shell-given", "-p PID of a shell with a busy Ruby child: the child is recorded; one that has none is refused")
+def shell_given(run):
+    ruby = " ".join(run.interpreter.command("cpu.rb", 1, 600))
+    with Target(["bash", "-c", f"{ruby}; true"]) as target:
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(10, 1))
+        yield at_least("samples", recording.samples, 20)
+        yield exactly("processes", recording.quality["processes"], 1)
+        os.kill(first_child(target.pid), signal.SIGKILL)
+    with Target(["sleep", "60"], ready=False) as target:
+        refused = run.sonde.run("record", "-e", "reader", "-p", target.pid, "-d", "0.2s", "-f", "folded", "-o", "-")
+        yield holds("one without children is refused", "holds no runtime" in refused.stderr, refused.stderr.strip()[-80:])

@@ -140,12 +140,14 @@ def stopped(run):
                 time.sleep(0.005)
             states = [thread.state for thread in run.sonde.dump(target.pid).values()]
             recording = run.sonde.record(target.pid, rate=500, seconds=0.3, rc=None)
+            audit = run.sonde.run("audit", "-p", target.pid, "-d", "0.3s")
         finally:
             target.process.send_signal(signal.SIGCONT)
         after = {thread.state for thread in run.sonde.dump(target.pid).values()}
     yield holds("dump: every thread is stopped", set(states) == {"stopped"}, f"{len(states)}: {sorted(set(states))}")
     yield holds("dump: none is after SIGCONT", "stopped" not in after, sorted(after))
     yield exactly("record: exit code", recording.rc, 1)
+    yield holds("audit: names SIGCONT", audit.returncode != 0 and "SIGCONT" in audit.stderr, audit.stderr.strip()[-80:])
     yield holds("record: names SIGCONT", "SIGCONT" in recording.stderr, recording.stderr.strip()[-80:])
 
 

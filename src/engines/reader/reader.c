@@ -605,6 +605,24 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 	return run;
 }
 
+static bool note_child(void *arg, u32 pid, u32 parent)
+{
+	(void)pid, (void)parent;
+	*(bool *)arg = true;
+	return false;
+}
+
+/* A shell, or a server's master: what is asked for is what its children do. */
+static bool is_for_children(const struct target *target, const struct engine_options *options,
+			    const struct err *why)
+{
+	bool has_child = false;
+
+	if (options->children && why->code == ERR_NOT_MINE)
+		target_each_descendant(&target->pid, 1, note_child, &has_child);
+	return has_child;
+}
+
 static struct run *reader_open(struct target *target, const struct engine_options *options,
 			       struct err *err)
 {
@@ -629,7 +647,11 @@ static struct run *reader_open(struct target *target, const struct engine_option
 	run->attempt.exits_are_told = !strcmp(tracker_source(run->tracker), "perf");
 	process->own_child = target_parent(target) == (u32)getpid();
 	run->attempt.pause.own_child = process->own_child ? target->pid : 0;
-	if (!process_attach(process, err) && !process->starting && !options->may_start) {
+	struct err why = { 0 };
+	if (!process_attach(process, &why) && !process->starting && !options->may_start &&
+	    !is_for_children(target, options, &why)) {
+		if (err)
+			*err = why;
 		reader_close(run);
 		return NULL;
 	}
