@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_offcpu.py - the kernel engine's view of threads that do not run: where they wait, and for how long."""
+import time
 from collections import Counter
 
 import folded
@@ -78,6 +79,16 @@ def ruby(run):
 @row("offcpu-python", "off the CPU, Python: the same, and the wait for the GIL has its name", language="python")
 def python(run):
     yield from off_cpu(run, "python")
+
+
+@row("offcpu-deep", "who sleeps 4,500 Python frames deep: 4,096 from the leaf, and counted as cut", language="python", once=True)
+def deep(run):
+    with start(run.interpreter, "deep.py", 4_500, "sleeps") as target:
+        time.sleep(1)  # it calls
+        recording = run.sonde.record(target.pid, seconds=1, mode="offcpu", more=("-e", "kernel"))
+    frames = Counter({sum(folded.bare(frame.label) == "down" for frame in stack.frames): stack.count for stack in recording.stacks})
+    yield at_least("frames of down()", max(frames), 4_000)
+    yield at_least("stacks that are marked as cut", recording.quality["truncated"], 1)
 
 
 @row("wall-kernel", "wall time by the kernel engine: each thread's weights are the time that passed", language="native")

@@ -126,8 +126,10 @@ static void put_managed(struct taking *taking, const struct watched *process, u3
 	for (u32 n = 0; step_goes_on(step) && n < KERNEL_MANAGED_MAX + KERNEL_HIDDEN_MAX; n++) {
 		struct frame frame = { 0 };
 		step = attached->runtime->step(mem, attached->state, &walk, &frame);
-		if (step != STEP_MORE || vm->count == KERNEL_MANAGED_MAX)
+		if (step != STEP_MORE)
 			continue;
+		if (vm->count == KERNEL_MANAGED_MAX)
+			break; /* there is one more: it is cut, and the end says so */
 		frame.kind = attached->kind;
 		memcpy(put(taking, sizeof frame), &frame, sizeof frame);
 		vm->count++;
