@@ -54,6 +54,7 @@ void kernel_attach_choose(struct bpf_object *object, const struct kernel_program
 
 	choose(object, "on_clock", options->with_clock);
 	choose(object, "on_switch", options->with_switches);
+	choose(object, "on_wake", options->with_switches && !options->with_preempted);
 	choose(object, "on_each", options->with_switches);
 	for (u32 kind = 0; kind < COUNT_OF(programs); kind++)
 		choose(object, programs[kind], false);
@@ -65,10 +66,17 @@ void kernel_attach_choose(struct bpf_object *object, const struct kernel_program
 
 bool kernel_attach_switches(struct kernel_program *program, struct err *err)
 {
-	struct bpf_link *link = bpf_program__attach(
-		bpf_object__find_program_by_name(program->object, "on_switch"));
+	static const char *const names[] = { "on_wake", "on_switch" };
 
-	return kernel_keep_link(program, link, "attaching to the scheduler", err);
+	for (u32 i = 0; i < COUNT_OF(names); i++) {
+		struct bpf_program *one = bpf_object__find_program_by_name(program->object,
+									   names[i]);
+		if (bpf_program__autoload(one) &&
+		    !kernel_keep_link(program, bpf_program__attach(one),
+				      "attaching to the scheduler", err))
+			return false;
+	}
+	return true;
 }
 
 /* The rows that the iterator writes, in whatever pieces. */

@@ -236,6 +236,7 @@ int on_probe(struct pt_regs *context)
 
 struct off_cpu {
 	u64 out_ns;     /* since then; 0: it runs, or is not looked at this time */
+	u64 woken_ns;   /* since then it is ready, and waits for a CPU; 0: nobody has woken it */
 	u64 stands_for; /* so many times that it was off its CPU */
 	struct kernel_pace pace;
 };
@@ -259,7 +260,8 @@ static __always_inline void resume(struct task_struct *task, u64 now_ns)
 	struct kernel_head *head = bpf_ringbuf_reserve(&records, sizeof *head, 0);
 	if (head) {
 		begin_head(head, task, number_of(task->group_leader), 0, KERNEL_RESUME);
-		head->latency_ns = (now_ns - off->out_ns) * off->stands_for;
+		u64 end_ns = off->woken_ns > off->out_ns ? off->woken_ns : now_ns;
+		head->latency_ns = (end_ns - off->out_ns) * off->stands_for;
 		bpf_ringbuf_submit(head, BPF_RB_NO_WAKEUP);
 	}
 	off->out_ns = 0;
@@ -277,7 +279,21 @@ static __always_inline struct off_cpu *sleeper(struct task_struct *task)
 	return bpf_map_lookup_elem(&sleepers, &key);
 }
 
-/* The stack of a thread that gives up its CPU is what it waits for. */
+/* Who is ready waits for a CPU, and no longer for what its stack says.  (After it has left its CPU: it was put in the queue.)
+ * Where all of the time is asked for, this is not loaded. */
+SEC("tp_btf/sched_wakeup")
+int on_wake(u64 *context)
+{
+	u32 key = ((struct task_struct *)context[0])->pid;
+	struct off_cpu *off = bpf_map_lookup_elem(&sleepers, &key);
+
+	if (off && off->out_ns && !off->woken_ns)
+		off->woken_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* The stack of a thread that gives up its CPU is what it waits for.  One that loses it before it has done so (context[0]) is ready
+ * to go on, whatever its state says. */
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *context)
 {
@@ -288,11 +304,12 @@ int on_switch(u64 *context)
 		.skip = 2 /* this, and who calls it */
 	};
 	u64 now_ns = bpf_ktime_get_ns();
+	bool was_preempted = context[0] & 1;
 
 	resume((struct task_struct *)context[2], now_ns);
 	struct current current = current_thread();
 	if (!current.process || (current.task->flags & TASK_IS_EXITING) ||
-	    (!current.task->__state && !constants.with_preempted))
+	    ((!current.task->__state || was_preempted) && !constants.with_preempted))
 		return 0;
 	struct off_cpu *off = sleeper(current.task);
 	if (!off) {
@@ -304,6 +321,7 @@ int on_switch(u64 *context)
 	if (is_due(&off->pace, now_ns, KERNEL_SLEEPS_HZ)) {
 		take_sample(context, &current, &occasion);
 		off->stands_for = off->pace.every;
+		off->woken_ns = 0;
 		off->out_ns = now_ns;
 	}
 	return 0;
@@ -339,6 +357,7 @@ int on_each(struct bpf_iter__task *context)
 	struct off_cpu *off = sleeper(task);
 	if (off && !off->out_ns) {
 		off->stands_for = 1;
+		off->woken_ns = 0;
 		off->out_ns = bpf_ktime_get_ns();
 	}
 	bpf_seq_write(context->meta->seq, &row, sizeof row);

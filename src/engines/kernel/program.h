@@ -4,6 +4,7 @@
  *	one cpu-clock event a CPU     on_clock: a sample of whatever watched thread runs there
  *	or events that were asked for (attach.c)
  *	the scheduler                 on_switch: a sample of a watched thread that gives up its CPU
+ *	                              on_wake: it is ready again, and no longer off its CPU for what it waited for
  *	fork, exec and exit           what becomes of watched processes
  *
  * The period of each CPU's event is drawn anew at random instants, 25 times a second at most: a fixed one falls in step with
