@@ -195,7 +195,9 @@ static bool make_points(struct compiling *compiling, struct err *err)
 			add_point(compiling, covered, NO_RULE);
 		add_point(compiling, begin, span->rule);
 		covered = span->end;
-		is_after_entry = is_entry(&compiling->rules.at[span->rule]);
+		const struct unwind_rule *last = &compiling->rules.at[span->rule];
+		/* behind the call of sigreturn is where a thread is that is in it */
+		is_after_entry = last->kind == UNWIND_SIGNAL || is_entry(last);
 	}
 	add_point(compiling, covered, NO_RULE);
 	return !compiling->no_memory || err_no_memory(err);
