@@ -2,6 +2,7 @@
  * watched.c - see watched.h. */
 #include "engines/kernel/watched.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -199,6 +200,60 @@ bool watched_was_replaced(const struct watched *process, u64 address, u64 time_n
 	return false;
 }
 
+static bool is_there_still(struct unwind_space *space, const struct unwind_range *before)
+{
+	const struct unwind_range *now = unwind_space_at(space, before->start);
+
+	return now && now->start == before->start && now->end == before->end &&
+	       now->base == before->base && now->inode == before->inode &&
+	       now->file == before->file;
+}
+
+/* Since when all of it has been doubted, which ends here; 0: it was not. */
+static u64 end_doubt(struct watched *process)
+{
+	u64 since_ns = 0;
+	u32 kept = 0;
+
+	for (u32 i = 0; i < process->replaced.count; i++) {
+		const struct replaced_code *code = &process->replaced.at[i];
+		bool is_all = code->end == UINT64_MAX && code->until_ns == UINT64_MAX;
+		if (!is_all)
+			process->replaced.at[kept++] = *code;
+		else if (!since_ns || code->from_ns < since_ns)
+			since_ns = code->from_ns;
+	}
+	process->replaced.count = kept;
+	return since_ns;
+}
+
+/* What was lost was mostly about others: now that the mappings are known, only code that is not there any more stays doubted. */
+static void settle_doubt(struct watched *process, const struct unwind_range *before, u32 count)
+{
+	u64 since_ns = end_doubt(process);
+
+	for (u32 i = 0; since_ns && i < count; i++)
+		if (!is_there_still(&process->space, &before[i]))
+			vec_push(&process->replaced,
+				 (struct replaced_code){ before[i].start, before[i].end, since_ns,
+							 UINT64_MAX });
+}
+
+static bool fill_space(struct watched *process, struct err *err)
+{
+	u32 count = process->is_doubted ? process->space.ranges.count : 0;
+	AUTO_FREE struct unwind_range *before = malloc((count + 1) * sizeof *before);
+
+	if (before && count)
+		memcpy(before, process->space.ranges.at, count * sizeof *before);
+	if (!unwind_space_fill(&process->space))
+		return err_no_memory(err);
+	if (before && process->is_doubted)
+		settle_doubt(process, before, count);
+	process->is_doubted = false;
+	return true;
+}
+
 bool watched_read_maps(struct watched *process, struct err *err)
 {
 	u64 now = clock_now_ns();
@@ -207,8 +262,7 @@ bool watched_read_maps(struct watched *process, struct err *err)
 	if (!(is_open ? target_read_maps(process->target, err) : open_anew(process, err)))
 		return false;
 	process->maps_ns = now;
-	process->is_doubted = false;
-	return unwind_space_fill(&process->space) || err_no_memory(err);
+	return fill_space(process, err);
 }
 
 /* ---- its VM -------------------------------------------------------------------------------- */

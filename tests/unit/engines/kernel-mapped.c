@@ -181,8 +181,10 @@ static void all_is_doubted_until_it_is_read_again(void **unused)
 	struct unwind_files files = { 0 };
 	struct target target;
 	struct err err = { 0 };
+	int file = new_file();
 
 	(void)unused;
+	u64 at = map(file, 0, 0), code = (u64)(uintptr_t)all_is_doubted_until_it_is_read_again;
 	assert_true(target_open(&target, (u32)getpid(), &err));
 	struct watched *process = watched_new(target.pid, &target, 1, &files);
 	assert_non_null(process);
@@ -195,14 +197,22 @@ static void all_is_doubted_until_it_is_read_again(void **unused)
 	assert_non_null(child);
 	assert_true(child->is_doubted && watched_was_replaced(child, 0x1234, 1500));
 	watched_free(child);
+	/* what is there as it was is believed then; what is not was not, since the doubt began */
+	map(file, at, size());
 	assert_true(watched_read_maps(process, &err));
 	watched_is_told(process, 2000);
 	assert_false(process->is_doubted);
-	assert_true(watched_was_replaced(process, 0x1234, 2000));
-	assert_false(watched_was_replaced(process, 0x1234, 2001));
+	assert_false(watched_was_replaced(process, 0x1234, 1500));
+	assert_false(watched_was_replaced(process, code, 1500));
+	assert_false(watched_was_replaced(process, at, 999));
+	assert_true(watched_was_replaced(process, at, 1000));
+	assert_true(watched_was_replaced(process, at, 2000));
+	assert_false(watched_was_replaced(process, at, 2001));
 	watched_free(process);
 	unwind_files_free(&files);
 	target_close(&target);
+	munmap((void *)(uintptr_t)at, size());
+	close(file);
 }
 
 int main(void)
