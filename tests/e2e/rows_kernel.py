@@ -2,7 +2,9 @@
 """rows_kernel.py - what the kernel engine records: whole stacks, with names and weights, of everything that runs."""
 import shlex
 from collections import Counter
+from pathlib import Path
 
+import compiled
 import folded
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
 from rows import Figure, at_least, at_most, exactly, holds, row
@@ -12,6 +14,7 @@ from rows_truth import against_periods, is_beside, tight_grammar
 from target import CpuSeries, process_cpu_ns, start
 
 KERNEL = ("-e", "kernel")
+NATIVE = Path(__file__).resolve().parents[1] / "targets" / "native"
 
 
 def symbols(stack):
@@ -50,6 +53,26 @@ def stacks(run):
         yield at_least(f"{what}: samples", recording.samples, 500)
         yield exactly(f"{what}: ledger: expected - taken - lost",
                       recording.quality["expected"] - recording.quality["taken"] - recording.lost, 0)
+
+
+@row("kernel-frames", "C with frame pointers and no tables, from its exec on: >= 98 % from the first function on", language="native")
+def frames(run):
+    expected = ["main", "framed_outer", "framed_middle", "framed_inner"]
+    built = compiled.build(*run.interpreter.argv, NATIVE / "framed.c", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
+                           "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+    whole, inside, others = 0, 0, Counter()
+    for _ in range(run.count(20, 4)):  # where the linker puts things is another thing each time
+        recording = run.sonde.record(command=[built, "1"], rate=499, seconds=0, more=[*KERNEL, "--no-kernel"])
+        for stack in recording.stacks:
+            names = symbols(stack)
+            if "framed_inner" not in names:
+                continue
+            inside += stack.count
+            is_whole = names[0] == "_start" and names[names.index("main"):] == expected
+            whole += stack.count * is_whole
+            others[";".join(names)] += stack.count * (not is_whole)
+    yield at_least(f"from the first function on {others.most_common(1)}", 100 * whole / max(inside, 1), 98, " %")
+    yield at_least("samples of its functions", inside, 500)
 
 
 @row("kernel-sum", "sum of weights within 0.5 % of the CPU time, a sleeper weighs 0", language="native")

@@ -234,6 +234,8 @@ void run_take_mappings(struct run *run, u64 until_ns)
 		struct watched *process = run_find(run, mapped.pid);
 		if (process && watched_replaces(process, &mapped))
 			tell_anew(run, process);
+		else if (process)
+			process->has_news = true;
 	}
 	for (u32 i = 0; run->mappings.lost_ns && i < run->processes.count; i++)
 		watched_doubt(run->processes.at[i], run->mappings.lost_ns);
@@ -252,10 +254,12 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 
 	if (process->is_doubted)
 		tell_anew(run, process);
-	if ((head->has_rest || may_load_one) &&
+	/* what a walk finds nothing about may be a library that the kernel was not told of yet */
+	bool is_cut = head->end == UNWIND_NO_RULE && process->has_news;
+	if ((head->has_rest || may_load_one || is_cut) &&
 	    watched_wants_maps(process, unknown, head->time_ns)) {
 		good = run_tell(run, process, &err);
-		if (good && unwind_space_at(&process->space, unknown))
+		if (good && !is_cut && unwind_space_at(&process->space, unknown))
 			backoff_reset(&process->read_maps); /* it helped */
 	}
 	if (process->may_have_one)

@@ -126,7 +126,7 @@ static const u64 MAPS_LEAST_NS = NS_PER_MS, MAPS_MOST_NS = 200 * NS_PER_MS;
 /* What a program jumps into may be mapped nowhere, in each of its samples. */
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns)
 {
-	if (unwind_space_at(&process->space, address)) {
+	if (!process->has_news && unwind_space_at(&process->space, address)) {
 		backoff_reset(&process->read_maps);
 		return false; /* the kernel has no room for it */
 	}
@@ -262,6 +262,7 @@ bool watched_read_maps(struct watched *process, struct err *err)
 	if (!(is_open ? target_read_maps(process->target, err) : open_anew(process, err)))
 		return false;
 	process->maps_ns = now;
+	process->has_news = false;
 	return fill_space(process, err);
 }
 

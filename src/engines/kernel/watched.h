@@ -52,6 +52,7 @@ struct watched {
 	struct backoff read_maps; /* again, for code that is mapped nowhere */
 	VEC(struct replaced_code) replaced; /* of late */
 	bool is_doubted;                    /* what it maps is to be read */
+	bool has_news;                      /* it has mapped more code since that was read */
 	bool was_met; /* in a sample: when it and its threads began is not known */
 	bool is_new;  /* the kernel does not know it yet: all others it has met itself */
 	bool has_ended;
@@ -81,7 +82,7 @@ void watched_free(struct watched *process);
 
 /* Forgets where code lay, and all threads but the one that is left. */
 void watched_exec(struct watched *process, const struct kernel_head *head, u64 incarnation);
-/* Is it time to read what it maps, for code that is at this address? */
+/* Is it time to read what it maps, for code that is at this address, or for what it has mapped since? */
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
 /* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
 bool watched_read_maps(struct watched *process, struct err *err);
