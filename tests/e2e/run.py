@@ -28,7 +28,7 @@ from tally import Tally
 TREE = Path(__file__).resolve().parents[2]
 MODULES = (
     "rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
-    "rows_interpreters", "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks",
+    "rows_several", "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks",
     "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_go",
     "rows_default", "rows_hostile", "rows_lives", "rows_perf", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched",
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rows_interpreters.py - Pythons with more than one interpreter in a process."""
+"""rows_several.py - Pythons with more than one interpreter in a process."""
 import folded
 import stats
 from rows import Figure, Skip, at_least, at_most, exactly, row
@@ -9,7 +9,7 @@ OWN_LOCK = (3, 12)
 
 
 def started(run, *args):
-    target = start(run.interpreter, "interpreters.py", *args)
+    target = start(run.interpreter, "several.py", *args)
     if "none" in target.facts:
         target.kill()
         raise Skip("it has no module for interpreters")
