@@ -29,6 +29,15 @@ enum {
 	MADE_STUB_BYTES = 8,
 };
 
+#ifndef MADE_SPACE /* nobody has: this is what they are */
+#define MADE_SPACE struct made_space
+struct made_space;
+enum made_range made_range(struct made_space *space, u64 addr);
+bool made_has_rule(struct made_space *space, u64 addr);
+#define MADE_RANGE made_range
+#define MADE_HAS_RULE made_has_rule
+#endif
+
 /* Where a walk stands. */
 struct made {
 	const struct mem *stack, *code;

@@ -475,11 +475,12 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u6
 }
 
 /* An IFUNC has no name of its own, and Ruby's backtraces pass it over; so they do with a frame that
- * has not begun (pc NULL), but for TOP: a C extension that is being loaded. */
-RUBY_WALKER bool ruby_has_name(const struct ruby_control_frame *frame, u32 type)
+ * has not begun (pc NULL), but for TOP: a C extension that is being loaded.  JIT code leaves its frame's pc as it is until it
+ * calls something that may look at it, and a slot that a C function had has none: so a leaf that it runs can have no line. */
+RUBY_WALKER bool ruby_has_name(const struct ruby_control_frame *frame, u32 type, bool jit_leaf)
 {
-	return type == RUBY_TYPE_CFUNC ||
-	       (frame->iseq && type != RUBY_TYPE_IFUNC && (frame->pc || type == RUBY_TYPE_TOP));
+	return type == RUBY_TYPE_CFUNC || (frame->iseq && type != RUBY_TYPE_IFUNC &&
+					   (frame->pc || type == RUBY_TYPE_TOP || jit_leaf));
 }
 
 /* The innermost frame was not filled, and is left out.  It can be one only: more are torn. */
@@ -542,12 +543,13 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	if (leaf && (state->facts & RUBY_FILLS_LATE) &&
 	    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env)))
 		return ruby_leave_out(walk);
-	if (leaf && walk->cursor < walk->limit && ruby_jit_runs(mem, state, walk->cursor) &&
-	    !(ok && ruby_fill(mem, &frame, &env)))
+	bool jit_leaf = leaf && walk->cursor < walk->limit &&
+			ruby_jit_runs(mem, state, walk->cursor);
+	if (jit_leaf && !(ok && ruby_fill(mem, &frame, &env)))
 		return ruby_leave_out(walk);
 	if (!ok)
 		return STEP_TORN;
-	if (!ruby_has_name(&frame, env.flags & RUBY_TYPE_MASK))
+	if (!ruby_has_name(&frame, env.flags & RUBY_TYPE_MASK, jit_leaf))
 		return STEP_HIDDEN;
 
 	bool c = (env.flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC;

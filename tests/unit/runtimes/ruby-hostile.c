@@ -473,6 +473,27 @@ static void under_a_jit_the_top_is_unsure(void **state)
 	assert_int_equal(r.walk.flags & WALK_TOP_UNSURE, 0);
 }
 
+/* JIT code writes no pc until it calls something: a method's frame in a slot that a C function had last has none. */
+static void a_leaf_without_a_pc_runs_under_a_jit(void **state)
+{
+	struct result r;
+	u64 leaf = STACK + STACK_WORDS * 8 - 6ull * 56;
+
+	(void)state;
+	build();
+	walk(MAIN, &r);
+	assert_int_equal(r.frames[0].at, leaf);
+	memory_put_u64(&memory, leaf, 0);
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 2); /* it has not begun */
+	assert_int_not_equal(r.frames[0].at, leaf);
+	memory_put_u64(&memory, leaf + 56 + 48, HEAP);
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 1);
+	assert_int_equal(r.frames[0].at, leaf);
+	assert_int_equal(r.frames[0].pos, 0); /* on no line */
+}
+
 /* A chain of enumerators puts an IFUNC between each two of its C functions and more. */
 static void any_number_of_frames_is_hidden(void **state)
 {
@@ -543,6 +564,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_gone_is_a_fault),
 		cmocka_unit_test(leftovers_are_left_out),
 		cmocka_unit_test(under_a_jit_the_top_is_unsure),
+		cmocka_unit_test(a_leaf_without_a_pc_runs_under_a_jit),
 		cmocka_unit_test(any_number_of_frames_is_hidden),
 		cmocka_unit_test(deep_blocks_find_their_method),
 	};

@@ -184,8 +184,7 @@ void framed(struct unwind_space *, struct walked *, walk_fn *)
 void frameless(struct unwind_space *, struct walked *, walk_fn *)
 	__attribute__((visibility("hidden")));
 
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
-call_frameless(struct unwind_space *space, struct walked *out)
+__attribute__((noinline)) static void call_frameless(struct unwind_space *space, struct walked *out)
 {
 	frameless(space, out, walk_here);
 	__asm__ volatile("" ::: "memory"); /* or it is a jump */
