@@ -54,7 +54,7 @@ def turns(run):
     # without a GIL nobody tells the reader: it asks, up to a third of a second late
     for engine in ("kernel",) if run.interpreter.free_threaded else ("reader", "kernel"):
         with started(run, "turns") as target:
-            recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(30, 5), more=("-e", engine))
+            recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(30, 2.5), more=("-e", engine))
             spent = target.finish()["spent_ns"]
         share = 100 * spent["spin_inside"] / sum(spent.values())
         # a recording begins and ends within a turn

@@ -15,7 +15,7 @@ import truth
 
 try:
     import _interpreters as interpreters
-    run_in = interpreters.exec
+    run_in = getattr(interpreters, "exec")  # a keyword of 2.7, which has neither module
 except ImportError:
     try:
         import _xxsubinterpreters as interpreters
