@@ -22,6 +22,7 @@ enum {
 	OPTION_NO_DASH =
 		1, /* a text that does not begin with "-": that is the next option, and a value is missing */
 	OPTION_ENDLESS = 1, /* a duration that may be "unlimited": 0 */
+	OPTION_MOMENT = 2,  /* one since a beginning: it may be 0 */
 };
 
 struct option_row {

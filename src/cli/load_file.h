@@ -20,6 +20,7 @@ enum { LOAD_TIMELINE_CELLS = 4 << 20 }; /* 48 MiB: when samples were taken, for 
 		  "TIME",                                                                    \
 		  OPTION_DURATION,                                                           \
 		  offsetof(struct type, load.from_ns),                                       \
+		  OPTION_MOMENT,                                                             \
 		  .text = "only what came this long after the start, or later: 10s, 1.5m" }, \
 	{                                                                                    \
 		0, "to", "TIME", OPTION_DURATION, offsetof(struct type, load.to_ns),         \

@@ -175,7 +175,8 @@ static bool store(const struct option_row *row, void *base, const char *text,
 	case OPTION_DURATION:
 		*(u64 *)at = 0;
 		good = (row->low == OPTION_ENDLESS && !strcmp(text, "unlimited")) ||
-		       value_parse_duration(text, (u64 *)at, err);
+		       (row->low == OPTION_MOMENT ? value_parse_moment :
+						    value_parse_duration)(text, (u64 *)at, err);
 		break;
 	case OPTION_PRESET:
 		*(u32 *)at = row->low;

@@ -74,7 +74,7 @@ static u64 take_fraction(const char **at)
 	return billionths;
 }
 
-bool value_parse_duration(const char *text, u64 *out_ns, struct err *err)
+bool value_parse_moment(const char *text, u64 *out_ns, struct err *err)
 {
 	const u64 longest = UINT64_C(366) * 24 * 3600 * NS_PER_S;
 	const char *at = text;
@@ -92,12 +92,18 @@ bool value_parse_duration(const char *text, u64 *out_ns, struct err *err)
 		/* Units are at most 3.6e12 ns, so the product is below 2^72: 128 bits. */
 		u64 part = (u64)((unsigned __int128)billionths * unit / NS_PER_S);
 		*out_ns = whole * unit + part;
-		return *out_ns || err_set(err, ERR_USAGE, "%.80s is no time at all", text);
+		return true;
 	}
 	return err_set(err, ERR_USAGE,
 		       "\"%.80s\" is not a duration; give seconds, or a number with a unit: "
 		       "30, 30s, 5m, 1h, 1.5s, 200ms",
 		       text);
+}
+
+bool value_parse_duration(const char *text, u64 *out_ns, struct err *err)
+{
+	return value_parse_moment(text, out_ns, err) &&
+	       (*out_ns || err_set(err, ERR_USAGE, "%.80s is no time at all", text));
 }
 
 /* A choice can be spelled in several ways: "gvl|gil". */

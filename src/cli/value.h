@@ -13,6 +13,8 @@ enum { VALUE_PID_HIGHEST = 4 * 1024 * 1024 }; /* PID_MAX_LIMIT of the kernel */
 bool value_parse_number(const char *text, u32 low, u32 high, u32 *out, struct err *err);
 /* "30", "30s", "5m", "1h", "1.5s", "200ms", "50us"; more than nothing, a year at the most. */
 bool value_parse_duration(const char *text, u64 *out_ns, struct err *err);
+/* The same, from a beginning on: it may be 0. */
+bool value_parse_moment(const char *text, u64 *out_ns, struct err *err);
 /* The number of the word in a comma-separated list. */
 bool value_parse_choice(const char *text, const char *choices, u32 *out, struct err *err);
 /* The nth word of a comma-separated list, copied; false past the last. */

@@ -93,6 +93,20 @@ static void durations_have_units(void **state)
 	}
 }
 
+static void a_moment_may_be_the_beginning(void **state)
+{
+	struct err err = { 0 };
+	u64 ns = 7;
+
+	(void)state;
+	assert_true(value_parse_moment("0", &ns, &err));
+	assert_int_equal(ns, 0);
+	assert_true(value_parse_moment("0.5s", &ns, &err));
+	assert_int_equal(ns, 500 * NS_PER_MS);
+	assert_false(value_parse_moment("soon", &ns, &err));
+	assert_int_equal(err.code, ERR_USAGE);
+}
+
 static void choices_are_by_name_and_near_misses_are_helped(void **state)
 {
 	struct err err = { 0 };
@@ -143,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_whole_words_in_range),
 		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(a_moment_may_be_the_beginning),
 		cmocka_unit_test(choices_are_by_name_and_near_misses_are_helped),
 		cmocka_unit_test(figures_are_for_people),
 	};
