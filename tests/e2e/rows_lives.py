@@ -98,9 +98,9 @@ def thread_states(pid):
 
 @row("ctrl-z", "sonde that pauses is stopped by Ctrl-Z: it stops, and no thread of the program is left stopped")
 def ctrl_z(run):
-    rounds, frozen, stopped = run.count(400, 40), 0, 0
+    rounds, frozen, stopped = run.count(400, 20), 0, 0
     with start(run.interpreter, "cpu.rb", 1, 600) as target:
-        running = profiled(run, target, rate=1_000, seconds=600, pause="always")
+        running = profiled(run, target, job=True, rate=1_000, seconds=600, pause="always")
         time.sleep(1)
         for _ in range(rounds):
             time.sleep(random.uniform(0.002, 0.012))
