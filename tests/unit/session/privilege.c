@@ -93,30 +93,39 @@ static void sysctls(void **state)
 	assert_false(privilege_read_sysctl("kernel/ostype", &value)); /* "Linux" */
 }
 
-/* In a child: it is for good. */
-static void what_a_run_needs_no_more_is_given_up(void **state)
-{
-	static const u32 kept[] = { CAP_SYS_PTRACE, CAP_BPF, CAP_PERFMON, CAP_DAC_OVERRIDE };
-	static const u32 given_up[] = { CAP_SYS_ADMIN, CAP_SYS_MODULE, CAP_NET_ADMIN,
-					CAP_SYS_RAWIO };
-	int status;
+typedef void drop_fn(void);
 
-	(void)state;
+/* In a child, since it is for good: what is kept is as it was, what is given up is gone. */
+static void check_drop(drop_fn *drop, const u32 *kept, u32 kept_count, const u32 *given_up,
+		       u32 given_up_count)
+{
+	int status;
 	pid_t child = fork();
+
 	assert_true(child >= 0);
 	if (child == 0) {
-		bool had[COUNT_OF(kept)], good = true;
-		for (u32 i = 0; i < COUNT_OF(kept); i++)
+		bool had[8], good = kept_count <= COUNT_OF(had);
+		for (u32 i = 0; good && i < kept_count; i++)
 			had[i] = privilege_has_capability(kept[i]);
-		privilege_drop();
-		for (u32 i = 0; i < COUNT_OF(kept); i++)
-			good &= privilege_has_capability(kept[i]) == had[i];
-		for (u32 i = 0; i < COUNT_OF(given_up); i++)
+		drop();
+		for (u32 i = 0; good && i < kept_count; i++)
+			good = privilege_has_capability(kept[i]) == had[i];
+		for (u32 i = 0; i < given_up_count; i++)
 			good &= !privilege_has_capability(given_up[i]);
 		_exit(good ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void what_a_run_needs_no_more_is_given_up(void **state)
+{
+	static const u32 kept[] = { CAP_SYS_PTRACE, CAP_BPF, CAP_PERFMON, CAP_DAC_OVERRIDE };
+	static const u32 given_up[] = { CAP_SYS_ADMIN, CAP_SYS_MODULE, CAP_NET_ADMIN,
+					CAP_SYS_RAWIO };
+
+	(void)state;
+	check_drop(privilege_drop, kept, COUNT_OF(kept), given_up, COUNT_OF(given_up));
 }
 
 /* Also where nothing could be given up before (a container with CAP_SYS_ADMIN alone). */
@@ -125,24 +134,9 @@ static void sampling_takes_more_than_writing(void **state)
 	static const u32 kept[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_CHOWN };
 	static const u32 given_up[] = { CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_BPF,
 					CAP_PERFMON,   CAP_SETUID,     CAP_CHECKPOINT_RESTORE };
-	int status;
 
 	(void)state;
-	pid_t child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		bool had[COUNT_OF(kept)], good = true;
-		for (u32 i = 0; i < COUNT_OF(kept); i++)
-			had[i] = privilege_has_capability(kept[i]);
-		privilege_drop_sampling();
-		for (u32 i = 0; i < COUNT_OF(kept); i++)
-			good &= privilege_has_capability(kept[i]) == had[i];
-		for (u32 i = 0; i < COUNT_OF(given_up); i++)
-			good &= !privilege_has_capability(given_up[i]);
-		_exit(good ? 0 : 1);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	check_drop(privilege_drop_sampling, kept, COUNT_OF(kept), given_up, COUNT_OF(given_up));
 }
 
 int main(void)
