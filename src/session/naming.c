@@ -20,6 +20,9 @@ enum {
  * seen to reuse addresses get this benefit of the doubt; after a longer delay (we lost the CPU) they do not. */
 static const u64 SURELY_ALIVE_NS = 10 * NS_PER_MS;
 
+/* A name in doubt is asked for again so much later: what was put in a dead one's place meanwhile has hardly outlived that. */
+static const u64 DOUBT_NS = 100 * NS_PER_MS;
+
 struct frame_key {
 	u64 incarnation, id, owner;
 	u32 pos;
@@ -39,6 +42,13 @@ struct named {
 	u32 promises; /* how often */
 };
 
+/* A name that was read when it may have been too late. */
+struct doubt {
+	u32 item;
+	u64 generation; /* of the sample */
+	u64 due_ns;
+};
+
 struct naming {
 	struct names *names;
 	struct natives natives;
@@ -52,6 +62,8 @@ struct naming {
 	VEC(u32) last_stacks;
 	VEC(u32) found; /* item of `all`, a frame each of the present sample */
 	VEC(u32) stale; /* items to be validated */
+	VEC(struct doubt) doubts;
+	u64 ask_again_ns; /* some of them, not before */
 	VEC(struct mem_span) spans;
 	VEC(u8) again;
 	struct frame_name name;
@@ -85,6 +97,7 @@ void naming_free(struct naming *naming)
 	vec_free(&naming->last_stacks);
 	vec_free(&naming->found);
 	vec_free(&naming->stale);
+	vec_free(&naming->doubts);
 	vec_free(&naming->spans);
 	vec_free(&naming->again);
 	str_free(&naming->name.label);
@@ -385,6 +398,14 @@ static void read_name(struct naming *naming, const struct frame *frame, u64 time
 	named->known = true;
 }
 
+static void doubt_name(struct naming *naming, u32 item, const struct sample *sample)
+{
+	struct doubt doubt = { item, sample->generation, sample->time_ns + DOUBT_NS };
+
+	naming->all.at[item].known = false;
+	naming->names->bad |= !vec_push(&naming->doubts, doubt);
+}
+
 /* The collector has run since the sample was taken: whose names are these? */
 static void confirm_names(struct naming *naming, const struct sample *sample,
 			  const struct sample_source *source)
@@ -400,9 +421,10 @@ static void confirm_names(struct naming *naming, const struct sample *sample,
 			  naming->found.at[frame]);
 		named = &naming->all.at[naming->found.at[frame]];
 		named->generation = 0;
-		if (i >= CONFIRM_MAX || !source->frame_is_live ||
-		    !source->frame_is_live(source, &sample->frames[frame]))
-			named->known = false;
+		bool is_live = i < CONFIRM_MAX && source->frame_is_live &&
+			       source->frame_is_live(source, &sample->frames[frame]);
+		if (named->known && !is_live)
+			doubt_name(naming, naming->found.at[frame], sample);
 	}
 }
 
@@ -422,15 +444,6 @@ static void read_names(struct naming *naming, const struct sample *sample,
 	    (naming->churns || !source->frame_is_live ||
 	     clock_now_ns() > sample->time_ns + SURELY_ALIVE_NS))
 		confirm_names(naming, sample, source);
-}
-
-static void start_over_when_full(struct naming *naming)
-{
-	if (naming->witness.bytes.count < WITNESS_MAX && !naming->witness.bad)
-		return;
-	vec_clear(&naming->all);
-	table_clear(&naming->table);
-	tape_clear(&naming->witness);
 }
 
 /* A location of its own for a frame whose name is not proven yet. */
@@ -472,6 +485,67 @@ static u32 named_location(struct naming *naming, struct named *named)
 	return named->location;
 }
 
+/* ---- names in doubt ---------------------------------------------------------------------- */
+
+/* Is the function that was read for it still there, after another collection? */
+static void ask_again(struct naming *naming, u32 item, const struct sample *sample,
+		      const struct sample_source *source)
+{
+	struct frame_key key = naming->all.at[item].key;
+	struct frame frame = { .id = key.id,
+			       .owner = key.owner,
+			       .pos = key.pos,
+			       .kind = key.kind,
+			       .flags = key.flags };
+
+	read_name(naming, &frame, sample->time_ns, source, item);
+	struct named *named = &naming->all.at[item];
+	named->generation = 0;
+	if (named->known && named->promise)
+		keep_promise(naming, named);
+}
+
+static void ask_again_when_due(struct naming *naming, const struct sample *sample,
+			       const struct sample_source *source)
+{
+	u32 kept = 0;
+
+	if (!naming->doubts.count || sample->time_ns < naming->ask_again_ns)
+		return;
+	naming->ask_again_ns = sample->time_ns + DOUBT_NS / 4;
+	for (u32 i = 0; i < naming->doubts.count; i++) {
+		struct doubt doubt = naming->doubts.at[i];
+		bool is_due = sample->time_ns >= doubt.due_ns &&
+			      sample->generation != doubt.generation &&
+			      naming->all.at[doubt.item].key.incarnation == source->incarnation;
+		if (is_due)
+			ask_again(naming, doubt.item, sample, source);
+		else
+			naming->doubts.at[kept++] = doubt;
+	}
+	naming->doubts.count = kept;
+}
+
+void naming_settle(struct naming *naming)
+{
+	for (u32 i = 0; i < naming->doubts.count; i++) {
+		struct named *named = &naming->all.at[naming->doubts.at[i].item];
+		if (named->promise)
+			keep_promise(naming, named);
+	}
+	vec_clear(&naming->doubts);
+}
+
+static void start_over_when_full(struct naming *naming)
+{
+	if (naming->witness.bytes.count < WITNESS_MAX && !naming->witness.bad)
+		return;
+	naming_settle(naming);
+	vec_clear(&naming->all);
+	table_clear(&naming->table);
+	tape_clear(&naming->witness);
+}
+
 u32 naming_stack(struct naming *naming, const struct sample *sample,
 		 const struct sample_source *source)
 {
@@ -480,6 +554,7 @@ u32 naming_stack(struct naming *naming, const struct sample *sample,
 	bool sure = sample->generation;
 
 	start_over_when_full(naming);
+	ask_again_when_due(naming, sample, source);
 	if (!find_frames(naming, sample, inner, source)) {
 		naming->names->bad = true;
 		return 0;

@@ -11,7 +11,8 @@
  *   frames of a sample; only what differs is read anew.
  * - A name that is read anew counts if the generation is still the sample's own afterwards, or
  *   it is the name that it had, or the frame is still on its thread's stack, which keeps its object
- *   alive.  Otherwise the frame is unnamed, and counted, until its name is proven.
+ *   alive.  Otherwise the frame is unnamed, and counted, until its name is proven: it is met again, or the same is
+ *   still read a while and a collection later, or no address of the program was ever seen to be used again.
  * - A program in which an address was seen to change its meaning is given no benefit of doubt. */
 #pragma once
 #include "engines/engine.h"
@@ -33,6 +34,8 @@ void naming_prepare_natives(struct naming *naming);
 /* The stack of a sample's frames (a number of `names`); 0 when it has none. */
 u32 naming_stack(struct naming *naming, const struct sample *sample,
 		 const struct sample_source *source);
+/* All samples are named: names that are still in doubt are given if this program never used an address again. */
+void naming_settle(struct naming *naming);
 /* All samples are named: what more there is to know of native frames becomes parts of the profile (natives.h). */
 void naming_find_parts(struct naming *naming, struct profile *profile);
 /* Frames given as unnamed so far. */

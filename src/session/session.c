@@ -279,6 +279,7 @@ void session_finish(struct session *session)
 {
 	if (session->engine->finish)
 		session->engine->finish(session->run, on_sample, session);
+	naming_settle(session->naming);
 	session_profile(session);
 	session->is_finished = true; /* what comes now is no sampling */
 	privilege_drop_sampling();

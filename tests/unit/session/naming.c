@@ -4,6 +4,7 @@
  * The "program" is our own memory: a frame's id is the address of a cell that holds its name. */
 #include "check.h"
 
+#include "base/clock.h"
 #include "session/naming.h"
 #include "target/target.h"
 
@@ -102,15 +103,29 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A sample of cells 0 (leaf) to depth - 1 (root), taken in generation `of`. */
-static u32 take(struct fixture *f, u32 depth, u64 of)
+/* A sample of cells 0 (leaf) to depth - 1 (root), taken in generation `of` at that time. */
+static u32 take_at(struct fixture *f, u32 depth, u64 of, u64 time_ns)
 {
-	*f->sample = (struct sample){ .generation = of, .depth = depth };
+	*f->sample = (struct sample){ .generation = of, .depth = depth, .time_ns = time_ns };
 	for (u32 i = 0; i < depth; i++)
 		f->sample->frames[i] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[i],
 						       .pos = 10 + i,
 						       .kind = FRAME_MANAGED };
 	return naming_stack(f->naming, f->sample, &f->source);
+}
+
+static u32 take(struct fixture *f, u32 depth, u64 of)
+{
+	return take_at(f, depth, of, 0);
+}
+
+/* One of the root, cell 3, alone. */
+static void take_another(struct fixture *f, u64 of, u64 time_ns)
+{
+	*f->sample = (struct sample){ .generation = of, .depth = 1, .time_ns = time_ns };
+	f->sample->frames[0] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[3],
+					       .kind = FRAME_MANAGED };
+	naming_stack(f->naming, f->sample, &f->source);
 }
 
 static const char *leaf_name(const struct fixture *f, u32 stack)
@@ -208,6 +223,57 @@ static void a_promise_is_not_kept_for_another_function(void **state)
 	assert_int_equal(naming_unnamed(f->naming), 1);
 }
 
+/* It is never met again: a collection later the same function is still there. */
+static void a_name_that_outlives_a_collection_is_given(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	u32 stack = take(f, 1, 7);
+	take_another(f, 9, NS_PER_MS); /* so soon nothing is proven */
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
+	take_another(f, 9, NS_PER_S);
+	assert_string_equal(leaf_name(f, stack), "function_0");
+	assert_int_equal(naming_unnamed(f->naming), 0);
+}
+
+static void a_name_is_in_doubt_until_a_collection(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	u32 stack = take(f, 1, 7);
+	generation = 7; /* as it is of the sample: nothing can have been put there since */
+	take_another(f, 7, NS_PER_S);
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
+}
+
+/* What lay there when the name was read is gone already: so may have been what had been there before. */
+static void a_name_that_does_not_outlive_a_collection_is_not_given(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	u32 stack = take(f, 2, 7);
+	strcpy(f->cells[0].name, "reused");
+	take_another(f, 9, NS_PER_S);
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
+	naming_settle(f->naming);
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
+	assert_int_equal(naming_unnamed(f->naming), 1 + 1);
+}
+
+static void at_the_end_a_program_that_reuses_nothing_is_believed(void **state)
+{
+	struct fixture *f = *state;
+
+	generation = 9;
+	u32 stack = take(f, 1, 7);
+	naming_settle(f->naming);
+	assert_string_equal(leaf_name(f, stack), "function_0");
+	assert_int_equal(naming_unnamed(f->naming), 0);
+}
+
 static void memory_that_is_no_function_has_no_name(void **state)
 {
 	struct fixture *f = *state;
@@ -258,6 +324,10 @@ int main(void)
 		TEST(a_frame_that_is_still_there_has_its_name),
 		TEST(a_promised_name_is_given_when_it_is_proven),
 		TEST(a_promise_is_not_kept_for_another_function),
+		TEST(a_name_that_outlives_a_collection_is_given),
+		TEST(a_name_is_in_doubt_until_a_collection),
+		TEST(a_name_that_does_not_outlive_a_collection_is_not_given),
+		TEST(at_the_end_a_program_that_reuses_nothing_is_believed),
 		TEST(memory_that_is_no_function_has_no_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
