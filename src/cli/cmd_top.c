@@ -21,6 +21,7 @@
 #include "cli/signals.h"
 #include "cli/top_live.h"
 #include "cli/top_terminal.h"
+#include "engines/stops.h"
 #include "session/privilege.h"
 
 enum { TREE_PERCENT = 1 };
@@ -292,6 +293,7 @@ static int run_top(struct top *top, int rest_count, char **rest)
 	sampling_add_line(&top->line, &top->given->sampling, top->command);
 	set_up(top);
 	signals_watch(top->command ? top->spawn.pid : 0);
+	stops_defer();
 	if (!attach(top, &err)) {
 		if (top->command)
 			spawn_abandon(&top->spawn);

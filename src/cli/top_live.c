@@ -11,6 +11,7 @@
 #include "cli/signals.h"
 #include "cli/top_terminal.h"
 #include "cli/value.h"
+#include "engines/stops.h"
 
 enum {
 	DRAW_MS = 1000,
@@ -21,9 +22,10 @@ enum {
 	HEAD_LINES = 5, /* of a table in text */
 };
 
-/* Is there a reason to stop? */
-static enum top_end reason(struct top_live *live)
+/* Once in each round of a loop: takes a Ctrl-Z, then says whether there is a reason to end. */
+static enum top_end begin_round(struct top_live *live)
 {
+	stops_take(!top_terminal_is_ours());
 	if (signals_stop())
 		return TOP_END_SIGNAL;
 	if (live->command && spawn_poll(live->command))
@@ -47,7 +49,7 @@ enum top_end top_live_wait(struct top_live *live)
 {
 	enum top_end end;
 
-	while (!(end = reason(live))) {
+	while (!(end = begin_round(live))) {
 		u64 wake_ns = clock_now_ns() + KEY_WAIT_MS * NS_PER_MS;
 		clock_sleep_until(wake_ns < live->end_ns ? wake_ns : live->end_ns);
 	}
@@ -81,7 +83,7 @@ enum top_end top_live_text(struct top_live *live)
 	enum top_end end;
 
 	live->screen.plain = true;
-	while (!(end = reason(live))) {
+	while (!(end = begin_round(live))) {
 		u64 now_ns = clock_now_ns(), wake_ns = now_ns + KEY_WAIT_MS * NS_PER_MS;
 		find_more(live);
 		if (now_ns >= next_ns) {
@@ -190,8 +192,12 @@ enum top_end top_live_screen(struct top_live *live)
 	enum top_end end;
 
 	draw(live, &grid);
-	while (!(end = reason(live))) {
+	while (!(end = begin_round(live))) {
 		bool any;
+		if (!top_terminal_is_ours()) {
+			clock_sleep_until(clock_now_ns() + KEY_WAIT_MS * NS_PER_MS);
+			continue;
+		}
 		if (!handle_keys(live, next_ns, &any)) {
 			end = TOP_END_QUIT;
 			break;

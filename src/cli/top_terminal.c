@@ -129,6 +129,13 @@ void top_terminal_close(void)
 	terminal.screen = NULL;
 }
 
+bool top_terminal_is_ours(void)
+{
+	pid_t theirs = terminal.screen ? tcgetpgrp(STDIN_FILENO) : -1;
+
+	return theirs < 0 || theirs == getpgrp();
+}
+
 /* ---- cells -------------------------------------------------------------------------------- */
 
 bool top_terminal_resize(struct top_grid *grid)

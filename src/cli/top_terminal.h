@@ -13,6 +13,8 @@ u32 top_terminal_width(void);
 bool top_terminal_open(void);
 /* Does nothing when it is not open. */
 void top_terminal_close(void);
+/* False: it is open, and somebody else's; we are in the background. */
+bool top_terminal_is_ours(void);
 /* The grid gets the terminal's size. */
 bool top_terminal_resize(struct top_grid *grid);
 void top_terminal_show(const struct top_grid *grid);

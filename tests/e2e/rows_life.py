@@ -21,11 +21,11 @@ from stats import share_bar
 from target import Progress, Target, child_of, process_cpu_ns, start
 
 
-def profiled(run, target, job=False, **options):
+def profiled(run, target, **options):
     """A recording under way, that has attached: it counts the first sample."""
     where = tempfile.TemporaryDirectory(prefix="sonde-e2e-")
     directory = Path(where.name)
-    running = Running(run.sonde.words(directory, pid=target.pid, **options), directory, job=job)
+    running = Running(run.sonde.words(directory, pid=target.pid, **options), directory)
     running.keep = where
     return running
 

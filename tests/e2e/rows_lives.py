@@ -3,12 +3,12 @@
 import os
 import random
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 from rows import Skip, at_least, at_most, exactly, holds, row
 from rows_kernel import KERNEL, symbols
-from rows_life import profiled, results
 from target import Target, start
 
 
@@ -96,24 +96,47 @@ def thread_states(pid):
     return {text.rsplit(")", 1)[1].split()[0] for text in texts}
 
 
+def comes_to(pid, states, seconds=3):
+    """Every thread of the process comes to be in one of these states."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if thread_states(pid) <= states:
+            return True
+        time.sleep(0.001)
+    return False
+
+
+def stopped_again_and_again(process, target, rounds):
+    """(times that it was stopped, times that a thread of the target was stopped with it)"""
+    stopped = frozen = 0
+    for _ in range(rounds):
+        time.sleep(random.uniform(0.002, 0.012))
+        process.send_signal(signal.SIGTSTP)
+        if comes_to(process.pid, {"T"}):
+            stopped += 1
+            time.sleep(0.01)  # a thread that is let go this instant
+            frozen += "t" in thread_states(target.pid)
+        process.send_signal(signal.SIGCONT)
+    return stopped, frozen
+
+
 @row("ctrl-z", "sonde that pauses is stopped by Ctrl-Z: it stops, and no thread of the program is left stopped")
 def ctrl_z(run):
-    rounds, frozen, stopped = run.count(400, 20), 0, 0
+    rounds = run.count(400, 20)
+    words = ("-p", "{pid}", "-r", "1000", "-e", "reader", "--pause=always", "-d", "600s")
     with start(run.interpreter, "cpu.rb", 1, 600) as target:
-        running = profiled(run, target, job=True, rate=1_000, seconds=600, pause="always")
-        time.sleep(1)
-        for _ in range(rounds):
-            time.sleep(random.uniform(0.002, 0.012))
-            running.process.send_signal(signal.SIGTSTP)
-            time.sleep(0.05)
-            if thread_states(running.process.pid) <= {"T"}:
-                stopped += 1
-                frozen += "t" in thread_states(target.pid)
-            running.process.send_signal(signal.SIGCONT)
-        running.process.terminate()
-        results(running)
-    yield at_least(f"times that it was stopped, of {rounds}", stopped, rounds / 2)
-    yield exactly("a thread of the program is stopped meanwhile", frozen, 0)
+        for command, more in (("record", ("-f", "folded", "-o", "/dev/null")), ("top", ())):
+            given = [word.format(pid=target.pid) for word in words]
+            # A group of its own, as a shell's job has: SIGTSTP stops no group that nobody is there for.
+            with subprocess.Popen([run.sonde.path, command, *given, *more], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, process_group=0) as process:
+                time.sleep(1)
+                stopped, frozen = stopped_again_and_again(process, target, rounds)
+                process.terminate()
+                said = process.communicate(timeout=60)[1].decode(errors="replace")
+            yield holds(f"{command}: it samples, and goes on to its end", "stopped: SIGTERM" in said, said.strip()[-80:])
+            yield exactly(f"{command}: times that it was stopped", stopped, rounds)
+            yield exactly(f"{command}: a thread of the program is stopped meanwhile", frozen, 0)
 
 
 @row("shell-given", "-p PID of a shell with a busy Ruby child: the child is recorded; one that has none is refused")

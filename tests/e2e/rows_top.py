@@ -239,6 +239,27 @@ def top_ends(run):
             yield exactly("the other screen is left", terminal.fact("alternate_on"), "0")
 
 
+@row("top-jobs", "Ctrl-Z, bg and fg in a shell: the screen goes and comes back, nothing is drawn from the background", once=True)
+def top_jobs(run):
+    with start(run.interpreter, "shares.rb") as target, \
+            Terminal(["bash", "--norc", "--noprofile", "-i"], 100, 24, PS1="prompt> ") as shell:
+        shell.type(f"{run.sonde.path} top -p {target.pid}", "Enter")
+        shell.wait(has_rows(1), "rows")
+        shell.type("C-z")
+        screen = shell.wait(lambda screen: "Stopped" in screen.text, "stopped")
+        yield exactly("Ctrl-Z: the other screen is left", shell.fact("alternate_on"), "0")
+        yield exactly("Ctrl-Z: rows of the table", len(table(screen)), 0)
+        shell.type("bg; sleep 1; jobs; echo seen $((1 + 1))", "Enter")
+        screen = shell.wait(lambda screen: "seen 2" in screen.text, "the shell's prompt again")
+        yield exactly("bg: rows of the table", len(table(screen)), 0)
+        yield at_least("bg: it is stopped again, as the shell says", screen.text.count("Stopped"), 2)
+        shell.type("fg", "Enter")
+        shell.wait(has_rows(1), "rows again")
+        yield exactly("fg: the other screen", shell.fact("alternate_on"), "1")
+        shell.type("q")
+        shell.wait(lambda screen: screen.text.rstrip().endswith("prompt>"), "the prompt")
+
+
 @row("top-command", "a command: its exit code, its output not on the screen, ended by q", once=True)
 def top_command(run):
     chroot = ["chroot", str(run.interpreter.root)] if run.interpreter.root else []

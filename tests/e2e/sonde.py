@@ -72,13 +72,12 @@ def main_thread_waited_ns(pid):
 class Running:
     """A recording under way."""
 
-    def __init__(self, argv, directory, wrap=(), environment=None, job=False):
-        """`job`: in a process group of its own, as a shell has it. SIGTSTP stops no group that nobody is there for."""
+    def __init__(self, argv, directory, wrap=(), environment=None):
         self.out, self.quality = directory / "out.folded", directory / "quality.json"
         self.begin_ns = time.monotonic_ns()
         self.process = subprocess.Popen([*wrap, *argv], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=environment, process_group=0 if job else None)
+                                        env=environment)
         self.peak_rss_kb = 0
         self._directory = directory
         self._watch = threading.Thread(target=self._watch_rss, daemon=True)

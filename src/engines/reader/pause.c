@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "engines/stops.h"
 
 /* A running thread stops within the time of an interrupt (5-30 us): spinning for it is cheaper
  * than sleeping. The rest is for one that waits for its CPU. */
@@ -47,29 +48,17 @@ static enum stop stop_poll(const struct pause *pause, u32 tid, int *signal_out)
 
 static void hold_stops(struct pause *pause)
 {
-	static const int numbers[] = { SIGTSTP, SIGTTIN, SIGTTOU };
-	sigset_t before;
-
-	if (pause->holds_stops)
-		return;
-	sigemptyset(&pause->stops);
-	for (u32 i = 0; i < COUNT_OF(numbers); i++)
-		sigaddset(&pause->stops, numbers[i]);
-	if (pthread_sigmask(SIG_BLOCK, &pause->stops, &before))
-		return;
-	for (u32 i = 0; i < COUNT_OF(numbers); i++)
-		if (sigismember(&before, numbers[i]))
-			sigdelset(&pause->stops, numbers[i]);
+	if (!pause->holds_stops)
+		stops_hold();
 	pause->holds_stops = true;
 }
 
-/* Nothing is seized: what came meanwhile takes effect here. */
 static void let_stops(struct pause *pause)
 {
 	if (!pause->holds_stops || pause->late_count)
 		return;
 	pause->holds_stops = false;
-	pthread_sigmask(SIG_UNBLOCK, &pause->stops, NULL);
+	stops_let();
 }
 
 /* ---- one thread ---------------------------------------------------------------------------- */

@@ -6,8 +6,7 @@
  * trials; after SEIZE the kernel lets go by itself (0 of 10,000).  Nothing stays
  * seized between two samples, so signals and debuggers of the target are not delayed.
  *
- * Were sonde itself stopped while it has one seized, that thread would stand for as long: SIGTSTP (Ctrl-Z), SIGTTIN and
- * SIGTTOU are blocked meanwhile, and come when it has been let go.  SIGSTOP cannot be.
+ * Were sonde itself stopped while it has one seized, that thread would stand for as long: it is not (stops.h).
  *
  * A sleeping thread must not be paused: its system call can fail with EINTR, and
  * its stack stands still anyway.  Callers look at its state first.
@@ -15,8 +14,6 @@
  * When to pause is decided from the thread's history and never from the attempt
  * that conflicts: that would favour the states that do not. */
 #pragma once
-#include <signal.h>
-
 #include "base/rng.h"
 #include "base/types.h"
 
@@ -31,8 +28,7 @@ struct pause {
 	u32 late[16]; /* threads that are still to stop and be let go */
 	u32 late_count;
 	u32 own_child;    /* our own child's pid: its exit is left for the caller to reap */
-	bool holds_stops; /* what would stop us is blocked: */
-	sigset_t stops;   /* of it, what was not before */
+	bool holds_stops; /* of us: one is seized */
 };
 
 /* Stops `tid`; *signal is to be handed to pause_release. */
