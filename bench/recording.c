@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * recording.c - what a recording weighs and what reading it costs.
  *
- *	recording FILE [SAMPLES [STACKS [THREADS]]]
+ *	recording FILE [SAMPLES [STACKS [THREADS [HZ]]]]
  *
  * Writes a made-up recording, some stacks far more often than others as programs have it, 50 threads at
- * 99 Hz with deadlines as the reader has them, and reads it back.  Prints
+ * 99 Hz if not said otherwise, with deadlines as the reader has them, and reads it back.  Prints
  *	samples N stacks N bytes N per_sample_milli N write_ms N read_ms N peak_kb N */
 #include <math.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@
 #include "profile/load.h"
 #include "profile/recorder.h"
 
-enum { HZ = 99, FUNCTIONS = 5000, FANOUT = 6, SHARE_EVERY = 40 };
+enum { FUNCTIONS = 5000, FANOUT = 6, SHARE_EVERY = 40 };
 
 struct made {
 	struct profile profile;
 	struct rng rng;
 	u32 *stacks;
-	u32 stack_count, threads;
+	u32 stack_count, threads, hz;
 };
 
 static u32 random_location(struct made *made)
@@ -66,7 +66,7 @@ static u32 random_stack(struct made *made)
 static bool record(struct made *made, const char *path, u64 samples, struct err *err)
 {
 	struct recorder *recorder = recorder_open(path, err);
-	u64 now = clock_now_ns(), period = NS_PER_S / HZ, size;
+	u64 now = clock_now_ns(), period = NS_PER_S / made->hz, size;
 
 	if (!recorder || !recorder_begin(recorder, &made->profile, err))
 		return false;
@@ -95,12 +95,13 @@ int main(int argc, char **argv)
 	u64 samples = number(argc, argv, 2, 1000000);
 	struct made made = { .rng = { 1 },
 			     .stack_count = (u32)number(argc, argv, 3, 30000),
-			     .threads = (u32)number(argc, argv, 4, 50) };
+			     .threads = (u32)number(argc, argv, 4, 50),
+			     .hz = (u32)number(argc, argv, 5, 99) };
 	struct err err = { 0 };
 
 	if (argc < 2 || !profile_init(&made.profile))
 		return 2;
-	made.profile.hz = HZ;
+	made.profile.hz = made.hz;
 	made.stacks = calloc(made.stack_count, sizeof *made.stacks);
 	make_stacks(&made);
 	u32 process = profile_process(&made.profile, 42, 1, "made");

@@ -31,6 +31,7 @@ MODULES = (
     "rows_several", "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks",
     "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_go",
     "rows_default", "rows_hostile", "rows_lives", "rows_perf", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched",
+    "rows_large",
 )
 USUAL = ("3.1", "py3.11", "gcc")  # the host's own
 
