@@ -21,11 +21,11 @@ from stats import share_bar
 from target import Progress, Target, child_of, process_cpu_ns, start
 
 
-def profiled(run, target, **options):
+def profiled(run, target, wrap=(), **options):
     """A recording under way, that has attached: it counts the first sample."""
     where = tempfile.TemporaryDirectory(prefix="sonde-e2e-")
     directory = Path(where.name)
-    running = Running(run.sonde.words(directory, pid=target.pid, **options), directory)
+    running = Running(run.sonde.words(directory, pid=target.pid, **options), directory, wrap)
     running.keep = where
     return running
 
@@ -337,7 +337,8 @@ def killed_target(run):
 def terminal_lost(run):
     for number in (signal.SIGHUP, signal.SIGTERM):
         with start(run.interpreter, "torn.rb", "tight") as target:
-            running = profiled(run, target, rate=1_000, seconds=60)
+            # whoever runs us may have us ignore it (nohup)
+            running = profiled(run, target, rate=1_000, seconds=60, wrap=("env", "--default-signal=HUP"))
             time.sleep(0.6)
             for _ in range(3):
                 running.process.send_signal(number)

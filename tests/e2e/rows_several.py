@@ -29,7 +29,7 @@ def idle(run):
             said = run.sonde.run("dump", "-p", target.pid)
             yield exactly(f"{count} idle: dump's exit", said.returncode, 0)
             for engine in ("reader", "kernel"):
-                recording = run.sonde.record(target.pid, seconds=run.seconds(5, 1), more=("-e", engine))
+                recording = run.sonde.record(target.pid, seconds=run.seconds(5, 0.4), more=("-e", engine))
                 yield at_least(f"{count} idle, {engine}: samples with the function that works", share_with(recording, "spin"), 95, " %")
 
 
@@ -54,7 +54,7 @@ def turns(run):
     # without a GIL nobody tells the reader: it asks, up to a third of a second late
     for engine in ("kernel",) if run.interpreter.free_threaded else ("reader", "kernel"):
         with started(run, "turns") as target:
-            recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(30, 2.5), more=("-e", engine))
+            recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(30, 1.5), more=("-e", engine))
             spent = target.finish()["spent_ns"]
         share = 100 * spent["spin_inside"] / sum(spent.values())
         # a recording begins and ends within a turn
