@@ -6,7 +6,11 @@
  *	for (u32 i = 0; i < addresses.count; i++) use(addresses.at[i]);
  *	vec_free(&addresses);
  *
- * All zero is a valid empty vector. */
+ * All zero is a valid empty vector.
+ *
+ *	u32 at = vec_first_not(&ranges, one, one->end <= addr);
+ *
+ * searches a sorted one by halves. */
 #pragma once
 #include "base/types.h"
 #include <stdlib.h>
@@ -55,5 +59,19 @@ static inline bool vec_reach_bytes(void **at, u32 *count, u32 *room, u32 index, 
 	(vec_grow((v), (v)->count + 1) ? ((v)->at[(v)->count++] = (__VA_ARGS__), true) : false)
 #define vec_reach(v, index) \
 	vec_reach_bytes((void **)&(v)->at, &(v)->count, &(v)->room, (index), sizeof *(v)->at)
+/* How many items the condition holds for, where those come first; `one` is what it calls an item. */
+#define vec_first_not(v, one, ...)                                     \
+	({                                                             \
+		u32 low_ = 0, high_ = (v)->count;                      \
+		while (low_ < high_) {                                 \
+			u32 middle_ = low_ + (high_ - low_) / 2;       \
+			const typeof((v)->at) one = (v)->at + middle_; \
+			if (__VA_ARGS__)                               \
+				low_ = middle_ + 1;                    \
+			else                                           \
+				high_ = middle_;                       \
+		}                                                      \
+		low_;                                                  \
+	})
 #define vec_clear(v) ((v)->count = 0)
 #define vec_free(v) (free((v)->at), (v)->at = NULL, (v)->count = (v)->room = 0)

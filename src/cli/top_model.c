@@ -310,18 +310,10 @@ static void refresh_busiest(struct top_model *model)
 
 u32 top_model_busiest(const struct top_model *model, u32 thread)
 {
-	u32 low = 0, high = model->busiest.count;
+	u32 at = vec_first_not(&model->busiest, one, one->thread < thread);
+	bool found = at < model->busiest.count && model->busiest.at[at].thread == thread;
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-		if (model->busiest.at[middle].thread == thread)
-			return model->busiest.at[middle].function;
-		if (model->busiest.at[middle].thread < thread)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
+	return found ? model->busiest.at[at].function : 0;
 }
 
 void top_model_refresh(struct top_model *model)

@@ -64,18 +64,10 @@ u32 mapping_ranges_find(const struct mapping_ranges *ranges, const struct names 
 			const struct name_location *location)
 {
 	u32 image = names->functions.at[location->function].image;
-	u32 low = 0, high = ranges->count;
-
-	while (low < high) { /* the first one behind the address */
-		u32 middle = low + (high - low) / 2;
-		const struct mapping_range *range = &ranges->at[middle];
-		if (range->path < image ||
-		    (range->path == image && range->begin <= location->address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct mapping_range *found = low ? &ranges->at[low - 1] : NULL;
+	u32 behind = vec_first_not(ranges, one,
+				   one->path < image ||
+					   (one->path == image && one->begin <= location->address));
+	const struct mapping_range *found = behind ? &ranges->at[behind - 1] : NULL;
 	return image && found && found->path == image && location->address < found->end ?
 		       found->number + 1 :
 		       0;

@@ -120,16 +120,9 @@ static void sort(ranges *all)
 
 static const struct range *range_at(const ranges *all, u64 place)
 {
-	u32 low = 0, high = all->count;
+	u32 at = vec_first_not(all, one, one->end <= place);
 
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-		if (all->at[middle].end <= place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < all->count && place >= all->at[low].start ? &all->at[low] : NULL;
+	return at < all->count && place >= all->at[at].start ? &all->at[at] : NULL;
 }
 
 static void add_ranges(ranges *all, Dwarf_Die *die, u32 unit)

@@ -198,16 +198,9 @@ bool perf_map_read(struct perf_map *map, int fd)
 
 bool perf_map_find(const struct perf_map *map, u64 address, struct symbol *out)
 {
-	u32 low = 0, high = map->all.count;
+	u32 behind = vec_first_not(&map->all, one, one->start <= address);
 
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-		if (map->all.at[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (u32 i = low, tries = 0; i-- > 0 && tries < ENCLOSING_MAX; tries++) {
+	for (u32 i = behind, tries = 0; i-- > 0 && tries < ENCLOSING_MAX; tries++) {
 		const struct line *line = &map->all.at[i];
 		const char *name = map->text.at + line->name;
 		if (address - line->start >= line->size)

@@ -114,16 +114,7 @@ void symbols_settle(struct symbols *symbols)
 /* How many begin at the address or in front of it. */
 static u32 count_before(const struct symbols *symbols, u64 address)
 {
-	u32 low = 0, high = symbols->all.count;
-
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-		if (symbols->all.at[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_first_not(&symbols->all, one, one->start <= address);
 }
 
 bool symbols_before(const struct symbols *symbols, u64 address, struct symbol *out)

@@ -220,17 +220,10 @@ bool target_read_maps(struct target *target, struct err *err)
 const struct mapping *target_mapping_at(const struct target *target, u64 addr)
 {
 	const struct maps *maps = &target->maps;
-	u32 low = 0, high = maps->all.count;
+	u32 at = vec_first_not(&maps->all, one, one->end <= addr);
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-		if (maps->all.at[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < maps->all.count && maps->all.at[low].start <= addr)
-		return &maps->all.at[low];
+	if (at < maps->all.count && maps->all.at[at].start <= addr)
+		return &maps->all.at[at];
 	return NULL;
 }
 

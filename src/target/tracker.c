@@ -29,16 +29,7 @@ static const u64 CHECK_EVERY_NS = 5 * NS_PER_MS;
 /* The first entry whose pid is not below. */
 static u32 place_of(const struct tracker *tracker, u32 pid)
 {
-	u32 low = 0, high = tracker->watched.count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-		if (tracker->watched.at[middle].pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_first_not(&tracker->watched, one, one->pid < pid);
 }
 
 struct watched *tracker_find(const struct tracker *tracker, u32 pid)

@@ -59,18 +59,11 @@ void unwind_functions_free(struct unwind_functions *functions)
 const struct unwind_function *unwind_function_at(const struct unwind_functions *functions,
 						 u64 address)
 {
-	u32 low = 0, high = functions->all.count;
+	u32 at = vec_first_not(&functions->all, one, one->end <= address);
 
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-		if (functions->all.at[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == functions->all.count || functions->all.at[low].begin > address)
+	if (at == functions->all.count || functions->all.at[at].begin > address)
 		return NULL;
-	return &functions->all.at[low];
+	return &functions->all.at[at];
 }
 
 /* ---- instructions with a distance ---------------------------------------------------------- */

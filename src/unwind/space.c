@@ -129,16 +129,9 @@ const struct unwind_range *unwind_space_at(struct unwind_space *space, u64 addr)
 {
 	if (!space->is_filled)
 		unwind_space_fill(space);
-	u32 low = 0, high = space->ranges.count;
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-		if (space->ranges.at[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < space->ranges.count && addr >= space->ranges.at[low].start;
-	return found ? &space->ranges.at[low] : NULL;
+	u32 at = vec_first_not(&space->ranges, one, one->end <= addr);
+	bool found = at < space->ranges.count && addr >= space->ranges.at[at].start;
+	return found ? &space->ranges.at[at] : NULL;
 }
 
 struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr)

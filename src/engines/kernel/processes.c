@@ -18,16 +18,7 @@ static const u64 RIDERS_NS = 10 * NS_PER_MS;
 /* Of the first that has this number or a higher one. */
 static u32 place_of(const struct run *run, u32 pid)
 {
-	u32 low = 0, high = run->processes.count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-		if (run->processes.at[middle]->pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_first_not(&run->processes, one, (*one)->pid < pid);
 }
 
 struct watched *run_find(const struct run *run, u32 pid)

@@ -358,16 +358,7 @@ bool watched_look_for_vms(struct watched *process, char warning[200])
 /* Of the first thread whose tid is not smaller. */
 static u32 place_of(const struct watched *process, u32 tid)
 {
-	u32 low = 0, high = process->threads.count;
-
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-		if (process->threads.at[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_first_not(&process->threads, one, one->tid < tid);
 }
 
 struct watched_thread *watched_find_thread(const struct watched *process, u32 tid)

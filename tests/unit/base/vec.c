@@ -73,6 +73,23 @@ static void clear_keeps_the_room(void **state)
 	vec_free(&v);
 }
 
+static void the_first_that_does_not_hold_is_found(void **state)
+{
+	VEC(u32) v = { 0 };
+
+	(void)state;
+	assert_int_equal(vec_first_not(&v, one, *one < 5), 0);
+	for (u32 i = 0; i < 9; i++) {
+		assert_true(vec_push(&v, 2 * i));
+		for (u32 wanted = 0; wanted < 20; wanted++) {
+			u32 below = (wanted + 1) / 2;
+			assert_int_equal(vec_first_not(&v, one, *one < wanted),
+					 below < v.count ? below : v.count);
+		}
+	}
+	vec_free(&v);
+}
+
 /* 2^31 items of 8 GiB each do not fit any address space; reallocarray sees the overflow. */
 static void too_much_is_refused_and_nothing_is_lost(void **state)
 {
@@ -97,6 +114,7 @@ int main(void)
 		cmocka_unit_test(structs_are_pushed_as_literals),
 		cmocka_unit_test(what_is_reached_is_zero_and_the_rest_stays),
 		cmocka_unit_test(clear_keeps_the_room),
+		cmocka_unit_test(the_first_that_does_not_hold_is_found),
 		cmocka_unit_test(too_much_is_refused_and_nothing_is_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
