@@ -15,12 +15,9 @@ from target import CpuSeries, Progress, process_cpu_ns, start
 
 
 def sample_us(run, pid, rate, seconds, pause):
-    """CPU microseconds of one sample: the slope between a short and a long run, so that
-    attaching and writing do not count."""
-    short = run.sonde.record(pid, rate=rate, seconds=seconds / 4, pause=pause).quality
-    long = run.sonde.record(pid, rate=rate, seconds=seconds, pause=pause).quality
-    samples = long["samples"] - short["samples"]
-    return (long["own_cpu_ns"] - short["own_cpu_ns"]) / 1000 / max(samples, 1)
+    """CPU microseconds of one sample, without what attaching took."""
+    quality = run.sonde.record(pid, rate=rate, seconds=seconds, pause=pause).quality
+    return (quality["own_cpu_ns"] - quality["attach_cpu_ns"]) / 1000 / max(quality["samples"], 1)
 
 
 def paced_us(run, pid, rate, seconds, *how):
@@ -87,7 +84,7 @@ def back_to_back(run, pid, depth, bar, rounds):
 
 @row("cost", "own CPU of a sample: <= 10 / 16 us above a bare sleep loop, one system call", once=True)
 def cost(run):
-    seconds, rounds = run.seconds(5, 0.6), run.count(20, 3)
+    seconds, rounds = run.seconds(5, 0.6), run.count(10, 3)
     for depth, dense, paced in ((8, 6, 10), (50, 12, 16)):
         inside, outside = run.interpreter.scratch("progress")
         with start(run.interpreter, "frames.rb", depth, inside) as target:
