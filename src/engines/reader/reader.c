@@ -116,11 +116,13 @@ static void stop_starting(struct run *run, struct reader_process *process)
 
 static void try_attach(struct run *run, struct reader_process *process)
 {
-	u64 now = clock_now_ns();
 	struct err err = { 0 };
 	bool was_sampled = is_sampled(process);
 
-	if (process->attached.count || !backoff_is_due(&process->attach, now))
+	if (process->attached.count)
+		return;
+	u64 now = clock_now_ns();
+	if (!backoff_is_due(&process->attach, now))
 		return;
 	if (process->reopen) {
 		process->reopen = !target_open(process->target, process->pid, &err);
@@ -349,7 +351,7 @@ static bool has_floating_threads(const struct reader_process *process)
 }
 
 /* False when the process is no more. */
-static bool attempt_one(struct run *run, struct reader_process *process)
+static bool attempt_one(struct run *run, struct reader_process *process, u64 now)
 {
 	struct quality *quality = &run->quality;
 	struct attempt *attempt = &run->attempt;
@@ -357,7 +359,6 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	bool was_sampled = is_sampled(process);
 
 	try_attach(run, process);
-	u64 now = clock_now_ns();
 	if (!was_sampled) {
 		if (is_sampled(process) || now < process->ask_ns)
 			return true;
@@ -402,20 +403,19 @@ static bool attempt_one(struct run *run, struct reader_process *process)
 	return process_of(run, pid) != NULL;
 }
 
-static void take_deadline(struct run *run)
+static void take_deadline(struct run *run, u64 now)
 {
 	u32 sampled = 0;
 
 	for (u32 i = 0; i < run->processes.count; i++)
 		sampled += is_sampled(run->processes.at[i]);
-	u64 now = clock_now_ns();
 	/* a CPU that is waited for comes when somebody gives one up, and that may be the program */
 	if (now > run->schedule.deadline_ns + DELAYED_NS)
 		run->quality.delayed += sampled;
 	run->attempt.missed = schedule_take(&run->schedule, now);
 	run->quality.lost.late += run->attempt.missed * sampled;
 	for (u32 i = 0; i < run->processes.count;)
-		i += attempt_one(run, run->processes.at[i]);
+		i += attempt_one(run, run->processes.at[i], now);
 }
 
 /* The caller may never come back: what was used until now is handed out now. */
@@ -429,21 +429,25 @@ static void settle(struct run *run, u64 now)
 
 static const u64 SPIN_NS = 15 * NS_PER_US;
 
-/* A thread that did not stop in time will stop when it gets its CPU, and must be let go at once. */
-static void sleep_until(struct run *run, u64 until_ns)
+/* Gives the time that it is then. A thread that did not stop in time will stop when it gets its CPU, and must be let go at once. */
+static u64 sleep_until(struct run *run, u64 until_ns)
 {
+	u64 now = clock_now_ns();
+
 	/* A sleep costs this much CPU time itself, and comes back late by as much. */
-	if (clock_now_ns() + SPIN_NS >= until_ns) {
-		while (clock_now_ns() < until_ns) {}
-		return; /* still on the CPU that it had */
+	if (now + SPIN_NS >= until_ns) {
+		while (now < until_ns)
+			now = clock_now_ns();
+		return now; /* still on the CPU that it had */
 	}
-	while (run->attempt.pause.late_count && clock_now_ns() < until_ns) {
-		u64 soon = clock_now_ns() + NS_PER_MS / 4;
+	while (run->attempt.pause.late_count && now < until_ns) {
+		u64 soon = now + NS_PER_MS / 4;
 		clock_sleep_until(soon < until_ns ? soon : until_ns);
 		pause_settle(&run->attempt.pause);
+		now = clock_now_ns();
 	}
 	clock_sleep_until(until_ns);
-	run->attempt.woke_ns = clock_now_ns();
+	return run->attempt.woke_ns = clock_now_ns();
 }
 
 /* The next deadline, or the next time to ask whether a VM has started. */
@@ -480,12 +484,11 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 {
 	run->attempt.fn = fn;
 	run->attempt.arg = arg;
-	run->attempt.woke_ns = clock_now_ns();
+	u64 now = run->attempt.woke_ns = clock_now_ns();
 	for (;;) {
 		tracker_poll(run->tracker, on_event, run);
 		if (has_ended(run))
 			return err_set(err, ERR_NO_PROCESS, "the process has ended");
-		u64 now = clock_now_ns();
 		ghosts_expire(&run->ghosts, now);
 		if (engine_interrupted() || now >= until_ns) {
 			settle(run, now);
@@ -493,9 +496,9 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		}
 		attach_waiting(run);
 		if (now >= run->schedule.deadline_ns)
-			take_deadline(run);
-		else
-			sleep_until(run, next_wake(run, until_ns));
+			take_deadline(run, now);
+		if (run->processes.count) /* else: were they the last ones? */
+			now = sleep_until(run, next_wake(run, until_ns));
 	}
 }
 
