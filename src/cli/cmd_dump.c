@@ -12,12 +12,13 @@
 #include "engines/thread_filter.h"
 #include "sample/label.h"
 #include "session/dump.h"
+#include "target/kin.h"
 
 struct dump_options {
 	u32 pid;
 	u32 pause, async;
 	const char *thread;
-	bool json, locals;
+	bool json, locals, subprocesses;
 };
 
 static const struct dump_options defaults = { .pause = PAUSE_AUTO };
@@ -30,6 +31,8 @@ static const struct option_row rows[] = {
 	{ 'l', "locals", NULL, OPTION_FLAG, AT(locals),
 	  .text = "the local variables of each frame too (Python); but for --pause=never a thread that runs is "
 		  "stopped while they are read" },
+	{ 's', "subprocesses", NULL, OPTION_FLAG, AT(subprocesses),
+	  .text = "its children that are programs of Ruby or Python, too, and theirs" },
 	{ 't', "thread", "TID|NAME", OPTION_TEXT, AT(thread), OPTION_NO_DASH,
 	  .text = "only this thread" },
 	{ 0, "pause", "WHEN", OPTION_CHOICE, AT(pause), .choices = "never,auto,always",
@@ -39,8 +42,6 @@ static const struct option_row rows[] = {
 	  .text = "asyncio (Python): threads by the task that they run, and all: the tasks that wait, too" },
 	{ 0, "nonblocking", NULL, OPTION_PRESET, AT(pause), PAUSE_NEVER, .text = "as --pause=never",
 	  .synonym = true },
-	{ 0, "subprocesses", NULL, OPTION_IGNORED,
-	  .text = "a dump is of one process: give -p PID of each (pgrep -P PID lists the children)" },
 	{ 'n', "native", NULL, OPTION_IGNORED,
 	  .text = "a dump has no native frames: sonde record and sonde top show them" },
 	{ 0, "full-filenames", NULL, OPTION_IGNORED, .text = "not needed: paths are always whole" },
@@ -190,76 +191,159 @@ static void json_frame(struct json *json, const struct dump *dump, u32 location_
 	json_end(json);
 }
 
-static void write_json(const struct dump *dump, const char *wanted, struct out *out)
+static void json_dump(struct json *json, const struct dump *dump, const char *wanted)
 {
-	struct json json = json_make(out);
 	char state[40];
 
-	json_object(&json, NULL);
-	json_number(&json, "pid", dump->pid);
-	json_name(&json, "runtime", &dump->names, dump->runtime);
-	json_array(&json, "threads");
+	json_object(json, NULL);
+	json_number(json, "pid", dump->pid);
+	json_name(json, "runtime", &dump->names, dump->runtime);
+	json_array(json, "threads");
 	for (u32 i = 0; i < dump->threads.count; i++) {
 		const struct dump_thread *thread = &dump->threads.at[i];
 
 		if (!is_wanted(dump, thread, wanted))
 			continue;
-		json_object(&json, NULL);
-		json_number(&json, "tid", thread->tid);
-		json_name(&json, "name", &dump->names, thread->name);
+		json_object(json, NULL);
+		json_number(json, "tid", thread->tid);
+		json_name(json, "name", &dump->names, thread->name);
 		if (thread->task)
-			json_name(&json, "task", &dump->names, thread->task);
-		json_text(&json, "state", state_text(thread, state));
-		json_array(&json, "frames");
+			json_name(json, "task", &dump->names, thread->task);
+		json_text(json, "state", state_text(thread, state));
+		json_array(json, "frames");
 		u32 local = thread->locals;
 		for (u32 s = thread->stack; s; s = dump->names.stacks.at[s].outer)
-			json_frame(&json, dump, dump->names.stacks.at[s].location,
+			json_frame(json, dump, dump->names.stacks.at[s].location,
 				   local ? dump->locals.at[local++] : 0);
+		json_end(json);
+		json_end(json);
+	}
+	json_end(json);
+	json_end(json);
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+typedef VEC(struct dump) dump_list;
+
+static void write_all(const dump_list *all, const struct dump_options *given, struct out *out)
+{
+	struct json json = json_make(out);
+
+	if (given->json && given->subprocesses) {
+		json_object(&json, NULL);
+		json_array(&json, "processes");
+	}
+	for (u32 i = 0; i < all->count; i++) {
+		if (given->json) {
+			json_dump(&json, &all->at[i], given->thread);
+			continue;
+		}
+		out_text(out, i ? "\n" : "");
+		write_text(&all->at[i], given->thread, out);
+	}
+	if (given->json && given->subprocesses) {
 		json_end(&json);
 		json_end(&json);
 	}
-	json_end(&json);
-	json_end(&json);
 }
 
-static bool has_wanted(const struct dump *dump, const char *wanted)
+static bool has_wanted(const dump_list *all, const char *wanted)
 {
-	for (u32 i = 0; i < dump->threads.count; i++)
-		if (is_wanted(dump, &dump->threads.at[i], wanted))
-			return true;
+	for (u32 i = 0; i < all->count; i++)
+		for (u32 k = 0; k < all->at[i].threads.count; k++)
+			if (is_wanted(&all->at[i], &all->at[i].threads.at[k], wanted))
+				return true;
 	return !wanted;
+}
+
+typedef VEC(u32) pid_list;
+
+static bool add_child(void *arg, u32 pid, u32 parent)
+{
+	(void)parent;
+	return vec_push((pid_list *)arg, pid);
+}
+
+/* The process that was given and, if asked for, its descendants, as they are now. */
+static bool list_processes(const struct dump_options *given, pid_list *out, struct err *err)
+{
+	if (!vec_push(out, given->pid))
+		return err_no_memory(err);
+	return !given->subprocesses || target_each_descendant(&given->pid, 1, add_child, out) ||
+	       err_no_memory(err);
+}
+
+/* A child may be no program of Ruby or Python, or have ended meanwhile: no error, unless there is none at all. What else is wrong
+ * with one is a warning. */
+static bool is_error(const struct err *err)
+{
+	return err->code != ERR_NOT_MINE && err->code != ERR_NO_PROCESS &&
+	       err->code != ERR_NOT_READY;
+}
+
+/* False: none; `err` is that of the first. */
+static bool take_all(const struct dump_options *given, dump_list *all, struct err *err)
+{
+	struct dump_wish wish = { (enum engine_pause)given->pause, (enum engine_async)given->async,
+				  given->locals };
+	pid_list pids = { 0 };
+	bool good = list_processes(given, &pids, err);
+
+	for (u32 i = 0; good && i < pids.count; i++) {
+		struct err own = { 0 };
+		struct dump dump;
+		if (!dump_take(&dump, pids.at[i], &wish, &own)) {
+			if (i == 0)
+				*err = own;
+			else if (is_error(&own))
+				say_warning("%s", own.text);
+		} else if (!vec_push(all, dump)) {
+			dump_free(&dump);
+			good = err_no_memory(err);
+		}
+	}
+	vec_free(&pids);
+	return good && all->count;
+}
+
+static int print(const struct dump_options *given, const dump_list *all)
+{
+	struct err err = { 0 };
+	struct out out;
+
+	for (u32 i = 0; i < all->count; i++)
+		if (all->at[i].warning)
+			say_warning("%s", string_at(&all->at[i], all->at[i].warning)->text);
+	if (!has_wanted(all, given->thread)) {
+		err_set(&err, ERR_BAD_DATA, "process %u has no thread %.80s", given->pid,
+			given->thread);
+		say_failure("dump", &err);
+		return EXIT_FAILED;
+	}
+	if (!out_open_file(&out, "-", &err)) {
+		say_failure("dump", &err);
+		return EXIT_FAILED;
+	}
+	write_all(all, given, &out);
+	return say_close(&out, "dump");
 }
 
 static int run(void *options_given, int rest_count, char **rest)
 {
 	const struct dump_options *given = options_given;
 	struct err err = { 0 };
-	struct dump_wish wish = { (enum engine_pause)given->pause, (enum engine_async)given->async,
-				  given->locals };
-	struct dump dump;
-	struct out out;
+	dump_list all = { 0 };
 
 	if (rest_count)
 		return say_usage("dump", "what is \"%.80s\"? Give the process with -p PID",
 				 rest[0]);
 	if (!given->pid)
 		return say_usage("dump", "which process? Give -p PID");
-	if (!dump_take(&dump, given->pid, &wish, &err))
-		return say_failure("dump", &err);
-	if (dump.warning)
-		say_warning("%s", string_at(&dump, dump.warning)->text);
-	int code = EXIT_FAILED;
-	if (!has_wanted(&dump, given->thread)) {
-		err_set(&err, ERR_BAD_DATA, "process %u has no thread %.80s", given->pid,
-			given->thread);
-		say_failure("dump", &err);
-	} else if (!out_open_file(&out, "-", &err)) {
-		say_failure("dump", &err);
-	} else {
-		(given->json ? write_json : write_text)(&dump, given->thread, &out);
-		code = say_close(&out, "dump");
-	}
-	dump_free(&dump);
+	int code = take_all(given, &all, &err) ? print(given, &all) : say_failure("dump", &err);
+	for (u32 i = 0; i < all.count; i++)
+		dump_free(&all.at[i]);
+	vec_free(&all);
 	return code;
 }
 
@@ -283,7 +367,8 @@ const struct command dump_command = {
 		"or mark for [moving] and the like; path and line are null where there are none; "
 		"columns, from 1 in bytes of UTF-8, are there from Python 3.11 on, locals with --locals, and "
 		"task, a name, where the stack is not a thread's but that of a task that waits (--async=all). "
-		"Bytes that are not UTF-8 are U+FFFD.",
+		"Bytes that are not UTF-8 are U+FFFD. With --subprocesses all that stands in {\"processes\": [...]}, "
+		"whether or not there are children.",
 	.options = rows,
 	.defaults = &defaults,
 	.options_size = sizeof(struct dump_options),

@@ -100,10 +100,20 @@ def orphans(run):
                   quality["expected"] - quality["taken"] - sum(quality["lost"].values()), 0)
 
 
+def dumped(run, pid):
+    """{pid: every name on a stack of it} of a dump with its children."""
+    said = json.loads(run.sonde.run("dump", "-p", pid, "--subprocesses", "--json").stdout)
+    return {one["pid"]: {frame["name"] for thread in one["threads"] for frame in thread["frames"]} for one in said["processes"]}
+
+
 def against_workers(run, program):
     """Of descendants that are there first: each is seen, under its own pid, by its own function, with its CPU time."""
     with start(run.interpreter, program) as target:
         pids = target.facts["pids"]
+        dump = dumped(run, target.pid)
+        lacking = [name for name, pid in pids.items() if not any(folded.method(one) == "work" for one in dump.get(pid, ()))]
+        yield exactly(f"dump --subprocesses: workers that do not work {lacking or ''}", len(lacking), 0)
+        yield exactly("dump --subprocesses: the server itself is first", next(iter(dump), None), target.pid)
         for engine in ("reader", "kernel"):
             begun = {name: process_cpu_ns(pid) for name, pid in pids.items()}
             recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 1.5), weights=True,
