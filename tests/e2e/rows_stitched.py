@@ -248,12 +248,21 @@ def deep_cost(run, target, rate=499):
     yield at_most("the interrupt", took, 400, " us", 400 if run.full else 600)
 
 
+def wait_for_walks(seconds=20):
+    """Until the program in the interrupt runs."""
+    deadline = time.monotonic() + seconds
+    while not compiled.numbers("interrupt", "on_clock", 20)["runs"]:
+        if time.monotonic() > deadline:
+            raise AssertionError("it never attached")
+
+
 def interrupts(run, target, rate, seconds):
     """(runs of the interrupt's program and how long they took, the stacks) of a target, for so long."""
     with tempfile.TemporaryDirectory() as name:
         words = run.sonde.words(Path(name), pid=target.pid, rate=rate, seconds=seconds + 1.5, more=KERNEL)
         recording = Running(words, Path(name))
-        time.sleep(0.8)  # the first stacks are cold, and it attaches
+        wait_for_walks()
+        time.sleep(0.4)  # the first stacks are cold
         found = compiled.numbers("interrupt", "on_clock", int(1000 * seconds))
         recording.finish(30)
         return found, folded.parse(recording.out.read_bytes())
@@ -281,7 +290,7 @@ def cost_python(run):
 def work_for_a_cpu_second(progress, seconds, probe):
     """Of a target, while the probe is at work."""
     with probe:
-        time.sleep(0.8)  # it attaches
+        time.sleep(0.3)  # the first stacks are cold
         first = progress.read()
         time.sleep(seconds)
         last = progress.read()
@@ -300,6 +309,7 @@ def empty_probe(rate, seconds):
 def walks(run, pid, rate, seconds):
     with tempfile.TemporaryDirectory() as name:
         recording = Running(run.sonde.words(Path(name), pid=pid, rate=rate, seconds=seconds + 1, more=KERNEL), Path(name))
+        wait_for_walks()
         yield
         recording.finish(30)
 
