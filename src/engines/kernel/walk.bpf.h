@@ -37,6 +37,7 @@ struct seek {
 	u64 where;   /* in the VM's list */
 	u64 pointer; /* the thread pointer: what the VM has as its native thread */
 	u64 found;   /* 0: none yet */
+	struct vm_thread thread;
 };
 
 struct room {
@@ -309,34 +310,45 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 }
 
 /* Global functions, as find_range(): the verifier looks at them once. */
-#define APART(runtime)                                                                          \
-	__attribute__((noinline)) int runtime##_step_apart(                                     \
-		struct room *room, const struct runtime##_state *state, struct frame *frame)    \
-	{                                                                                       \
-		if (!room || !state || !frame)                                                  \
-			return STEP_FAULT;                                                      \
-		struct mem mem = { &room->kept };                                               \
-		return runtime##_step(&mem, state, &room->managed, frame);                      \
-	}                                                                                       \
-                                                                                                \
-	__attribute__((noinline)) int runtime##_mend_apart(struct room *room,                   \
-							   const struct runtime##_state *state) \
-	{                                                                                       \
-		if (!room || !state)                                                            \
-			return 0;                                                               \
-		struct mem mem = { &room->kept };                                               \
-		return runtime##_mend(&mem, state, &room->managed);                             \
-	}                                                                                       \
-                                                                                                \
-	__attribute__((noinline)) int runtime##_begin_apart(                                    \
-		struct room *room, const struct runtime##_state *state, u64 thread)             \
-	{                                                                                       \
-		if (!room || !state)                                                            \
-			return STEP_FAULT;                                                      \
-		struct mem mem = { &room->kept };                                               \
-		int step = runtime##_begin(&mem, state, thread, &room->managed);                \
-		room->managed.flags |= WALK_PLACES;                                             \
-		return step;                                                                    \
+#define APART(runtime)                                                                            \
+	__attribute__((noinline)) int runtime##_step_apart(                                       \
+		struct room *room, const struct runtime##_state *state, struct frame *frame)      \
+	{                                                                                         \
+		if (!room || !state || !frame)                                                    \
+			return STEP_FAULT;                                                        \
+		struct mem mem = { &room->kept };                                                 \
+		return runtime##_step(&mem, state, &room->managed, frame);                        \
+	}                                                                                         \
+                                                                                                  \
+	__attribute__((noinline)) int runtime##_mend_apart(struct room *room,                     \
+							   const struct runtime##_state *state)   \
+	{                                                                                         \
+		if (!room || !state)                                                              \
+			return 0;                                                                 \
+		struct mem mem = { &room->kept };                                                 \
+		return runtime##_mend(&mem, state, &room->managed);                               \
+	}                                                                                         \
+                                                                                                  \
+	__attribute__((noinline)) int runtime##_begin_apart(                                      \
+		struct room *room, const struct runtime##_state *state, u64 thread)               \
+	{                                                                                         \
+		if (!room || !state)                                                              \
+			return STEP_FAULT;                                                        \
+		struct mem mem = { &room->kept };                                                 \
+		int step = runtime##_begin(&mem, state, thread, &room->managed);                  \
+		room->managed.flags |= WALK_PLACES;                                               \
+		return step;                                                                      \
+	}                                                                                         \
+                                                                                                  \
+	/* The next of the VM's threads is seek.thread. */                                        \
+	__attribute__((noinline)) int runtime##_next_apart(struct room *room,                     \
+							   const struct runtime##_state *state)   \
+	{                                                                                         \
+		if (!room || !state)                                                              \
+			return STEP_FAULT;                                                        \
+		struct mem mem = { &room->kept };                                                 \
+		room->seek.thread = (struct vm_thread){ 0 };                                      \
+		return runtime##_next_thread(&mem, state, &room->seek.where, &room->seek.thread); \
 	}
 
 /* One loop a runtime, over its own step. */
@@ -373,16 +385,14 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 	static long runtime##_seek_one(u64 index, struct drive *drive)                             \
 	{                                                                                          \
 		struct seek *seek = &drive->room->seek;                                            \
-		struct mem mem = { &drive->room->kept };                                           \
-		struct vm_thread thread = { 0 };                                                   \
                                                                                                    \
 		(void)index;                                                                       \
-		if (runtime##_next_thread(&mem,                                                    \
-					  (const struct runtime##_state *)drive->machine->state,   \
-					  &seek->where, &thread) != STEP_MORE)                     \
+		if (runtime##_next_apart(drive->room,                                              \
+					 (const struct runtime##_state *)drive->machine->state) != \
+		    STEP_MORE)                                                                     \
 			return 1;                                                                  \
-		if (thread.native == seek->pointer)                                                \
-			seek->found = thread.thread;                                               \
+		if (seek->thread.native == seek->pointer)                                          \
+			seek->found = seek->thread.thread;                                         \
 		return seek->found != 0;                                                           \
 	}                                                                                          \
                                                                                                    \
@@ -392,16 +402,15 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		const struct runtime##_state *state =                                              \
 			(const struct runtime##_state *)drive->machine->state;                     \
 		struct seek *seek = &drive->room->seek;                                            \
-		struct mem mem = { &drive->room->kept };                                           \
-		struct vm_thread thread = { 0 };                                                   \
                                                                                                    \
 		(void)index;                                                                       \
-		if (runtime##_next_thread(&mem, state, &seek->where, &thread) != STEP_MORE)        \
+		if (runtime##_next_apart(drive->room, state) != STEP_MORE)                         \
 			return 1;                                                                  \
-		if (thread.native != seek->pointer || thread.thread == drive->vm->thread ||        \
-		    runtime##_begin_apart(drive->room, state, thread.thread) != STEP_MORE)         \
+		u64 thread = seek->thread.thread;                                                  \
+		if (seek->thread.native != seek->pointer || thread == drive->vm->thread ||         \
+		    runtime##_begin_apart(drive->room, state, thread) != STEP_MORE)                \
 			return 0;                                                                  \
-		drive->vm->thread = thread.thread;                                                 \
+		drive->vm->thread = thread;                                                        \
 		drive->vm->end = STEP_MORE;                                                        \
 		return 1;                                                                          \
 	}                                                                                          \
