@@ -276,7 +276,7 @@ static bool list_processes(const struct dump_options *given, pid_list *out, stru
 
 /* A child may be no program of Ruby or Python, or have ended meanwhile: no error, unless there is none at all. What else is wrong
  * with one is a warning. */
-static bool is_error(const struct err *err)
+static bool is_worth_a_warning(const struct err *err)
 {
 	return err->code != ERR_NOT_MINE && err->code != ERR_NO_PROCESS &&
 	       err->code != ERR_NOT_READY;
@@ -296,7 +296,7 @@ static bool take_all(const struct dump_options *given, dump_list *all, struct er
 		if (!dump_take(&dump, pids.at[i], &wish, &own)) {
 			if (i == 0)
 				*err = own;
-			else if (is_error(&own))
+			else if (is_worth_a_warning(&own))
 				say_warning("%s", own.text);
 		} else if (!vec_push(all, dump)) {
 			dump_free(&dump);

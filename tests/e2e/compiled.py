@@ -21,10 +21,15 @@ def program(name):
     return build("cc", BENCH / f"{name}.c", "-D_GNU_SOURCE")
 
 
+def words_of(text):
+    """{word: number} of what a yardstick prints: "samples 10 bytes 20"."""
+    return {word: int(number) for word, number in re.findall(r"(\w+) (\d+)", text)}
+
+
 def numbers(name, *args):
-    """Runs a yardstick; {word: number} of what it printed."""
+    """Runs a yardstick; what it printed, by words."""
     done = subprocess.run([program(name), *map(str, args)], check=True, capture_output=True, text=True)
-    return {word: int(number) for word, number in re.findall(r"(\w+) (\d+)", done.stdout)}
+    return words_of(done.stdout)
 
 
 def sleep_us(rate, seconds):

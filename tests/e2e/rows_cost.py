@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import stats
-from compiled import sleep_us
+from compiled import sleep_us, words_of
 from rows import Figure, at_least, at_most, holds, row
 from sonde import Running
 from target import CpuSeries, Progress, process_cpu_ns, start
@@ -58,7 +58,7 @@ def looks(run, pid, count, wrap=(), how=()):
     if not looker.exists():
         return None
     done = subprocess.run([*wrap, str(looker), *how, str(pid), str(count)], check=True, capture_output=True, text=True)
-    return {word: int(number) for word, number in re.findall(r"(\w+) (\d+)", done.stdout)}
+    return words_of(done.stdout)
 
 
 def calls_per_look(run, pid, count):

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from compiled import words_of
 from rows import Skip, at_least, at_most, exactly, holds, row
 
 TREE = Path(__file__).resolve().parents[2]
@@ -21,11 +22,6 @@ def built(run, *parts):
     if not program.exists():
         raise Skip(f"{'/'.join(parts)} is not built")
     return program
-
-
-def words_of(text):
-    """{word: number} of a line like "samples 10 bytes 20"."""
-    return {word: int(number) for word, number in re.findall(r"(\w+) (\d+)", text)}
 
 
 def made(run, path, samples, threads, rate):

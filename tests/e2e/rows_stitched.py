@@ -15,7 +15,9 @@ import compiled
 import folded
 import stats
 from rows import Figure, Skip, at_least, at_most, exactly, row
+from rows_cost import throughput
 from rows_kernel import KERNEL, is_whole, symbols
+from rows_recording import wait_until
 from sonde import Running
 from target import Progress, Target, start
 
@@ -247,12 +249,9 @@ def deep_cost(run, target, rate=499):
     yield at_most("the interrupt", took, 400, " us", 400 if run.full else 600)
 
 
-def wait_for_walks(seconds=20):
+def wait_for_walks():
     """Until the program in the interrupt runs."""
-    deadline = time.monotonic() + seconds
-    while not compiled.numbers("interrupt", "on_clock", 20)["runs"]:
-        if time.monotonic() > deadline:
-            raise AssertionError("it never attached")
+    wait_until(lambda: compiled.numbers("interrupt", "on_clock", 20)["runs"])
 
 
 def interrupts(run, target, rate, seconds):
@@ -290,10 +289,7 @@ def work_for_a_cpu_second(progress, seconds, probe):
     """Of a target, while the probe is at work."""
     with probe:
         time.sleep(0.3)  # the first stacks are cold
-        first = progress.read()
-        time.sleep(seconds)
-        last = progress.read()
-    return (last[0] - first[0]) / (last[1] - first[1])
+        return throughput(progress, seconds)[1]
 
 
 @contextmanager

@@ -103,20 +103,15 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A sample of cells 0 (leaf) to depth - 1 (root), taken in generation `of` at that time. */
-static u32 take_at(struct fixture *f, u32 depth, u64 of, u64 time_ns)
+/* A sample of cells 0 (leaf) to depth - 1 (root), taken in generation `of`. */
+static u32 take(struct fixture *f, u32 depth, u64 of)
 {
-	*f->sample = (struct sample){ .generation = of, .depth = depth, .time_ns = time_ns };
+	*f->sample = (struct sample){ .generation = of, .depth = depth };
 	for (u32 i = 0; i < depth; i++)
 		f->sample->frames[i] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[i],
 						       .pos = 10 + i,
 						       .kind = FRAME_MANAGED };
 	return naming_stack(f->naming, f->sample, &f->source);
-}
-
-static u32 take(struct fixture *f, u32 depth, u64 of)
-{
-	return take_at(f, depth, of, 0);
 }
 
 /* One of the root, cell 3, alone. */
