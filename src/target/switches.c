@@ -59,12 +59,11 @@ struct switch_record {
 };
 _Static_assert(PAGE % sizeof(struct switch_record) == 0, "a record never wraps");
 
-/* It lost its CPU while it could run on: to us, or as good as just now? */
+/* Did it lose its CPU to us, while it could run on? */
 static bool was_taken(const struct switch_record *out, const struct switches_moment *moment)
 {
 	return (out->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) &&
-	       (out->time_ns >= moment->at_ns ||
-		(out->cpu == moment->cpu && out->time_ns >= moment->since_ns));
+	       out->cpu == moment->cpu && out->time_ns >= moment->since_ns;
 }
 
 /* It counts down, from 0. */

@@ -22,7 +22,7 @@ void switches_close(struct switches *switches);
 u64 switches_mark(const struct switches *switches);
 /* For whom is it asked? Times are CLOCK_MONOTONIC. */
 struct switches_moment {
-	u64 at_ns; /* a moment ago: who lost a CPU since then was on it */
+	u64 at_ns;
 	u64 since_ns; /* from then on we have been on this CPU, and do not count: who lost it to us is on it */
 	u32 cpu;
 };

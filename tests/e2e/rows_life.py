@@ -18,7 +18,7 @@ from rows import Figure, Skip, at_least, at_most, exactly, holds, row
 from rows_names import compare_parked
 from sonde import Running
 from stats import share_bar
-from target import Progress, Target, child_of, process_cpu_ns, start
+from target import Progress, Target, child_of, hogs, process_cpu_ns, start
 
 
 def profiled(run, target, wrap=(), **options):
@@ -206,17 +206,6 @@ def kill9(run):
     yield exactly(f"stuck after {kills} kills", stuck, 0)
     yield exactly("seen stopped", stopped, 0)
     yield holds("the target ended well", answered)
-
-
-@contextmanager
-def hogs(count):
-    running = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
 
 
 @contextmanager

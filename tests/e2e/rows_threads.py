@@ -7,7 +7,7 @@ import time
 import folded
 import stats
 from rows import Figure, Skip, at_least, at_most, exactly, holds, row
-from target import CpuSeries, process_cpu_ns, start, thread_cpu_ns
+from target import CpuSeries, hogs, process_cpu_ns, start, thread_cpu_ns
 
 WORKERS = ("half", "third", "fifth", "deflates")
 
@@ -17,34 +17,33 @@ def window(recording):
     return recording.quality["begin_ns"], recording.quality["end_ns"]
 
 
-@row("threads-shares", "50/30/20 % and one in zlib: shares within 2 points, each tid right")
-def threads_shares(run):
+def shares_figure(what, ours, truth, whole, recording):
+    """The worst of the shares of WORKERS: `ours` is the weight of each, `truth` its CPU time, of `whole`."""
+    weight, samples = folded.total(recording.stacks), recording.quality["samples"]
+    errors = {name: (100 * (ours[name] / max(weight, 1) - truth[name] / whole),
+                     stats.share_bar(2, truth[name] / whole, samples)) for name in WORKERS}
+    name, (error, bar) = stats.worst(errors)
+    return at_most(f"{what} ({name})", abs(error), 2, " points", bar)
+
+
+def shares_of_workers(run, seconds):
     with start(run.interpreter, "shares.rb") as target:
         tids = {thread["tid"]: thread["name"] for thread in target.facts["threads"]}
         series = CpuSeries({tid: lambda tid=tid: thread_cpu_ns(target.pid, tid) for tid in tids})
-        recording = run.sonde.record(target.pid, rate=1_000, seconds=run.seconds(60, 1.5),
-                                     threads=True, weights=True)
+        recording = run.sonde.record(target.pid, rate=1_000, seconds=seconds, threads=True, weights=True)
         series.stop()
         said = {thread["name"]: thread for thread in target.finish()["threads"]}
     truth = {name: series.between(tid, *window(recording)) for tid, name in tids.items()}
     whole = sum(truth.values())
     ours = {name: sum(stack.count for stack in recording.stacks if tids.get(stack.tid) == name)
             for name in WORKERS}
-    weight = folded.total(recording.stacks)
-    samples = recording.quality["samples"]
-    errors = {name: (100 * (ours[name] / max(weight, 1) - truth[name] / whole),
-                     stats.share_bar(2, truth[name] / whole, samples)) for name in WORKERS}
-    name, (error, bar) = stats.worst(errors)
-    yield at_most(f"shares by tid ({name})", abs(error), 2, " points", bar)
+    yield shares_figure("shares by tid", ours, truth, whole, recording)
 
     inside = {name: truth[name] * said[name]["method_ns"] / said[name]["cpu_ns"] for name in WORKERS}
     by_name = {name: sum(stack.count for stack in recording.stacks
                          if any(folded.method(frame.label) == name for frame in stack.frames))
                for name in WORKERS}
-    errors = {name: (100 * (by_name[name] / max(weight, 1) - inside[name] / whole),
-                     stats.share_bar(2, inside[name] / whole, samples)) for name in WORKERS}
-    name, (error, bar) = stats.worst(errors)
-    yield at_most(f"shares by method ({name})", abs(error), 2, " points", bar)
+    yield shares_figure("shares by method", by_name, inside, whole, recording)
     crossed = sum(stack.count for stack in recording.stacks for frame in stack.frames
                   if folded.method(frame.label) in WORKERS
                   and tids.get(stack.tid) != folded.method(frame.label))
@@ -52,6 +51,17 @@ def threads_shares(run):
     said = {stack.tid: stack.thread for stack in recording.stacks if stack.tid in tids}
     yield holds("thread names", all(said[tid] == tids[tid] for tid in said), ", ".join(sorted(set(
         map(str, said.values())))), "as set")
+
+
+@row("threads-shares", "50/30/20 % and one in zlib: shares within 2 points, each tid right")
+def threads_shares(run):
+    yield from shares_of_workers(run, run.seconds(60, 1.5))
+
+
+@row("threads-crowded", "the same beside two programs that want every CPU", once=True)
+def threads_crowded(run):
+    with hogs(2):
+        yield from shares_of_workers(run, run.seconds(60, 1.5))
 
 
 @row("cpu-sum", "--mode cpu: sum of weights within 1 % of the CPU time, a sleeper weighs 0")

@@ -13,6 +13,7 @@ and the terminal has a line a row and what does not hold. The last line is
 """
 import argparse
 import importlib
+import signal
 import sys
 import time
 import traceback
@@ -103,7 +104,14 @@ def run_one(row, run, tally):
     tally.figures(row.name, name, figures, time.monotonic() - begin)
 
 
+def end_targets_first(number, _frame):
+    """Whoever ends this ends the programs that it has started: the rows' `with` blocks see to it."""
+    sys.exit(128 + number)
+
+
 def main():
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_targets_first)
     for module in MODULES:
         importlib.import_module(module)
     given = options()

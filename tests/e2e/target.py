@@ -12,6 +12,7 @@ import struct
 import subprocess
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 READY_SECONDS = 60
@@ -90,6 +91,18 @@ class Target:
 
 def start(interpreter, program, *args, env=None, ready=True):
     return Target(interpreter.command(program, *args), env=env, ready=ready)
+
+
+@contextmanager
+def hogs(count):
+    """Programs that take every CPU they can get, meanwhile."""
+    running = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
 
 
 def process_cpu_ns(pid):

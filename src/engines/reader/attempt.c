@@ -235,7 +235,7 @@ static bool is_running(const struct attempt *attempt, const struct reader_proces
 		       struct reader_thread *thread)
 {
 	u64 woke_ns = attempt->woke_ns ? attempt->woke_ns : attempt->now_ns;
-	struct switches_moment moment = { .at_ns = attempt->now_ns - WAKE_NS,
+	struct switches_moment moment = { .at_ns = attempt->now_ns,
 					  .since_ns = woke_ns - WAKE_NS,
 					  .cpu = (u32)sched_getcpu() };
 

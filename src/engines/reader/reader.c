@@ -33,9 +33,11 @@ enum {
 	ATTACH_WAIT_MOST_MS = 1000,
 	ATTACH_SHARE = 50, /* of the time: one part asking, this many not */
 	SOON_SHARE = 2,
-
+	PUT_OFF_MOST = 4,
 };
 
+/* A CPU that is waited for comes when somebody gives one up, and that may be the program: what it does then would
+ * be sampled too often. */
 static const u64 DELAYED_NS = NS_PER_MS / 2;
 
 struct run {
@@ -43,6 +45,7 @@ struct run {
 	struct quality quality;
 	struct schedule schedule;
 	struct attempt attempt;
+	u32 put_off; /* so often was the next deadline */
 	struct tracker *tracker;
 	VEC(struct reader_process *) processes;
 	struct ghosts ghosts; /* gone before they were looked at, but parents */
@@ -403,19 +406,29 @@ static bool attempt_one(struct run *run, struct reader_process *process, u64 now
 	return process_of(run, pid) != NULL;
 }
 
+static void miss(struct run *run, u64 slots, u32 sampled)
+{
+	run->attempt.missed += slots;
+	run->quality.lost.late += slots * sampled;
+}
+
 static void take_deadline(struct run *run, u64 now)
 {
+	bool is_delayed = now > run->schedule.deadline_ns + DELAYED_NS;
 	u32 sampled = 0;
 
 	for (u32 i = 0; i < run->processes.count; i++)
 		sampled += is_sampled(run->processes.at[i]);
-	/* a CPU that is waited for comes when somebody gives one up, and that may be the program */
-	if (now > run->schedule.deadline_ns + DELAYED_NS)
-		run->quality.delayed += sampled;
-	run->attempt.missed = schedule_take(&run->schedule, now);
-	run->quality.lost.late += run->attempt.missed * sampled;
+	if (is_delayed && run->put_off++ < PUT_OFF_MOST) {
+		miss(run, schedule_put_off(&run->schedule, now), sampled);
+		return;
+	}
+	run->put_off = 0;
+	run->quality.delayed += is_delayed ? sampled : 0;
+	miss(run, schedule_take(&run->schedule, now), sampled);
 	for (u32 i = 0; i < run->processes.count;)
 		i += attempt_one(run, run->processes.at[i], now);
+	run->attempt.missed = 0;
 }
 
 /* The caller may never come back: what was used until now is handed out now. */

@@ -20,14 +20,23 @@ void schedule_init(struct schedule *schedule, u64 now_ns, u32 hz, u64 seed)
 	schedule->following_ns = deadline_in(schedule, 1);
 }
 
+/* The earlier one is the next one. */
+static void schedule_draw(struct schedule *schedule, u64 one_ns, u64 other_ns)
+{
+	bool in_order = one_ns <= other_ns;
+
+	schedule->deadline_ns = in_order ? one_ns : other_ns;
+	schedule->following_ns = in_order ? other_ns : one_ns;
+}
+
 static void schedule_step(struct schedule *schedule)
 {
 	schedule->slot++;
-	schedule->deadline_ns = schedule->following_ns;
-	schedule->following_ns = deadline_in(schedule, schedule->slot + 1);
+	schedule_draw(schedule, schedule->following_ns, deadline_in(schedule, schedule->slot + 1));
 }
 
-u64 schedule_take(struct schedule *schedule, u64 now_ns)
+/* To the last slot whose deadline has passed; gives how many before it are lost. */
+static u64 schedule_catch_up(struct schedule *schedule, u64 now_ns)
 {
 	u64 lost = 0;
 	u64 behind = now_ns > schedule->deadline_ns ?
@@ -45,6 +54,22 @@ u64 schedule_take(struct schedule *schedule, u64 now_ns)
 		schedule_step(schedule);
 		lost++;
 	}
+	return lost;
+}
+
+u64 schedule_take(struct schedule *schedule, u64 now_ns)
+{
+	u64 lost = schedule_catch_up(schedule, now_ns);
+
 	schedule_step(schedule);
+	return lost;
+}
+
+u64 schedule_put_off(struct schedule *schedule, u64 now_ns)
+{
+	u64 lost = schedule_catch_up(schedule, now_ns);
+
+	schedule_draw(schedule, now_ns + rng_below(&schedule->rng, schedule->period_ns),
+		      schedule->following_ns);
 	return lost;
 }

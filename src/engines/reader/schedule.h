@@ -23,3 +23,6 @@ void schedule_init(struct schedule *schedule, u64 now_ns, u32 hz, u64 seed);
 /* When `now_ns` is at or after the deadline: takes the last slot whose deadline has passed, and
  * returns how many before it are lost. Call it only then. */
 u64 schedule_take(struct schedule *schedule, u64 now_ns);
+/* Instead of taking that slot, draws its deadline again, within a period from now; returns how many before it are
+ * lost. */
+u64 schedule_put_off(struct schedule *schedule, u64 now_ns);

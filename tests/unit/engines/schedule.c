@@ -54,12 +54,43 @@ static void what_was_missed_is_lost_by_number(void **state)
 	assert_true(lost > 10000);
 }
 
+/* The slot is taken later: none is lost that would not have been. */
+static void what_is_put_off_is_drawn_again(void **state)
+{
+	struct schedule s;
+	struct rng rng = { 9 };
+	u64 now = 0, taken = 0, lost = 0;
+	u32 half[2] = { 0 };
+
+	(void)state;
+	schedule_init(&s, 0, 1000, 13);
+	for (u32 i = 0; i < 20000; i++) {
+		now = s.deadline_ns + (i % 8 ? 0 : NS_PER_MS / 2 + rng_below(&rng, 4 * NS_PER_MS));
+		if (i % 8 == 0) {
+			u64 slot = s.slot, missed = schedule_put_off(&s, now);
+			assert_int_equal(s.slot, slot + missed);
+			lost += missed;
+			half[s.deadline_ns - now < NS_PER_MS / 2]++;
+		} else {
+			lost += schedule_take(&s, now);
+			taken++;
+		}
+		assert_true(s.deadline_ns >= now && s.deadline_ns < now + NS_PER_MS);
+		assert_true(s.following_ns >= s.deadline_ns);
+		assert_int_equal(s.slot, taken + lost);
+	}
+	assert_in_range(taken + lost, now / NS_PER_MS - 2, now / NS_PER_MS + 2);
+	assert_true(half[0] > 300 &&
+		    half[1] > 1250); /* the earlier of two: 1 of 4 and 3 of 4 at least */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_slot_has_one_deadline_within_it),
 		cmocka_unit_test(deadlines_are_spread_over_the_slot),
 		cmocka_unit_test(what_was_missed_is_lost_by_number),
+		cmocka_unit_test(what_is_put_off_is_drawn_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
