@@ -2,6 +2,7 @@
  * clock.h - time, in nanoseconds. */
 #pragma once
 #include "base/types.h"
+#include <sys/prctl.h>
 #include <time.h>
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -32,4 +33,14 @@ static inline void clock_sleep_until(u64 until_ns)
 {
 	struct timespec t = { (time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S) };
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+/* How far from its time a sleep of the calling thread may end (50 us unless it was set); gives what it was. Whom the thread
+ * starts inherits it. */
+static inline u64 clock_set_slack_ns(u64 slack_ns)
+{
+	int was = prctl(PR_GET_TIMERSLACK);
+
+	prctl(PR_SET_TIMERSLACK, (unsigned long)slack_ns);
+	return was > 0 ? (u64)was : 0;
 }

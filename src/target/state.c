@@ -207,7 +207,7 @@ bool thread_probe_watch(struct thread_probe *probe, const struct target *target)
 
 bool thread_probe_slept(struct thread_probe *probe)
 {
-	static const struct switches_moment now = { .at_ns = UINT64_MAX, .since_ns = UINT64_MAX };
+	static const struct switches_moment now = { .at_ns = UINT64_MAX, .woke_ns = UINT64_MAX };
 	u64 mark = switches_mark(&probe->switches);
 
 	if (mark == probe->slept_mark && probe->slept)

@@ -9,7 +9,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, PAGES = 2 };
+#include "base/clock.h"
+
+enum {
+	PAGE = 4096,
+	PAGES = 2,
+	TAKEN_TIMES = 4, /* the median: 24 of 25 of those that lost their CPU to us */
+};
+
+static const u64 TAKEN_MOST_NS = 100 * NS_PER_US;
+
+/* A thread that was let go has its CPU back by then, unless another has got it. */
+static const u64 BACK_NS = 100 * NS_PER_US;
 
 bool switches_open(struct switches *switches, u32 tid)
 {
@@ -59,11 +70,16 @@ struct switch_record {
 };
 _Static_assert(PAGE % sizeof(struct switch_record) == 0, "a record never wraps");
 
-/* Did it lose its CPU to us, while it could run on? */
+/* Did it lose its CPU to us, while it could run on? Then that was the usual time before we woke. Longer ago it was
+ * somebody else: a thread that it had woken, say, to whom it lost it for what it did. */
 static bool was_taken(const struct switch_record *out, const struct switches_moment *moment)
 {
-	return (out->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) &&
-	       out->cpu == moment->cpu && out->time_ns >= moment->since_ns;
+	if (!(out->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) || out->cpu != moment->cpu ||
+	    out->time_ns + TAKEN_MOST_NS < moment->woke_ns)
+		return false;
+	u64 before_ns = out->time_ns < moment->woke_ns ? moment->woke_ns - out->time_ns : 0;
+	median_learn(moment->taken_ns, before_ns);
+	return before_ns <= TAKEN_TIMES * moment->taken_ns->value;
 }
 
 /* It counts down, from 0. */
@@ -92,7 +108,7 @@ enum switches_state switches_read(const struct switches *switches,
 		return SWITCHES_UNKNOWN;
 	if (!(newest.header.misc & PERF_RECORD_MISC_SWITCH_OUT))
 		return SWITCHES_ON_CPU;
-	if (newest.time_ns < released_ns)
+	if (newest.time_ns < released_ns && moment->at_ns < released_ns + BACK_NS)
 		return SWITCHES_ON_CPU;
 	return was_taken(&newest, moment) ? SWITCHES_ON_CPU : SWITCHES_OFF_CPU;
 }

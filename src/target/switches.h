@@ -7,6 +7,7 @@
  * two pages that we map read-only, so the newest is always the first and nothing ever fills up.
  * The target pays some 0.2 us a context switch while it is watched. */
 #pragma once
+#include "base/median.h"
 #include "base/types.h"
 
 struct switches {
@@ -23,13 +24,16 @@ u64 switches_mark(const struct switches *switches);
 /* For whom is it asked? Times are CLOCK_MONOTONIC. */
 struct switches_moment {
 	u64 at_ns;
-	u64 since_ns; /* from then on we have been on this CPU, and do not count: who lost it to us is on it */
+	/* We have been on this CPU from then on, and do not count: who lost it to us is on it. UINT64_MAX: nobody did. */
+	u64 woke_ns;
 	u32 cpu;
+	struct median *
+		taken_ns; /* how long before we know that we woke the thread that was there loses its CPU; learned */
 };
 
 enum switches_state { SWITCHES_UNKNOWN, SWITCHES_ON_CPU, SWITCHES_OFF_CPU };
-/* Unknown until the first switch after the opening.  A thread that was let go of at `released_ns`, which we had
- * stopped (0: never), and has not got its CPU back since was on it.  One that has ended stays on its CPU for ever:
+/* Unknown until the first switch after the opening.  A thread that was let go of at `released_ns`, a moment ago, which we
+ * had stopped (0: never), and has not got its CPU back since was on it.  One that has ended stays on its CPU for ever:
  * its last switch is not recorded. */
 enum switches_state switches_read(const struct switches *switches,
 				  const struct switches_moment *moment, u64 released_ns);

@@ -30,8 +30,8 @@ enum {
  * thread that moved less than two of them ago may be running. */
 static const u64 TICK_NS = 25 * NS_PER_MS;
 
-/* From the moment we take a CPU to our first look at the clock. */
-static const u64 WAKE_NS = 100 * NS_PER_US;
+/* From the moment we take a CPU to our first look at the clock: a guess, and at least. */
+static const u64 WAKE_NS = 10 * NS_PER_US, WAKE_LEAST_NS = 2 * NS_PER_US;
 
 /* A forked child goes by the calls that were learned of its program so long; then by its own. */
 static const u64 INHERIT_NS = NS_PER_S;
@@ -43,6 +43,7 @@ bool attempt_init(struct attempt *attempt, const struct engine_options *options,
 				     .quality = quality,
 				     .rng = { seed },
 				     .period_ns = NS_PER_S / options->hz,
+				     .taken_ns = { WAKE_NS, WAKE_LEAST_NS },
 				     .tapes = { .dir = options->tape_dir } };
 	return look_init(&attempt->look, NULL);
 }
@@ -231,13 +232,14 @@ void attempt_share(void *arg, const struct reader_process *process, const struct
 
 /* Was it on a CPU when this attempt began? We may have taken that CPU from it to make the attempt, and have looked
  * at other processes since. */
-static bool is_running(const struct attempt *attempt, const struct reader_process *process,
+static bool is_running(struct attempt *attempt, const struct reader_process *process,
 		       struct reader_thread *thread)
 {
 	u64 woke_ns = attempt->woke_ns ? attempt->woke_ns : attempt->now_ns;
 	struct switches_moment moment = { .at_ns = attempt->now_ns,
-					  .since_ns = woke_ns - WAKE_NS,
-					  .cpu = (u32)sched_getcpu() };
+					  .woke_ns = woke_ns,
+					  .cpu = (u32)sched_getcpu(),
+					  .taken_ns = &attempt->taken_ns };
 
 	bool is_there = attempt->exits_are_told && !process->threads_changed;
 

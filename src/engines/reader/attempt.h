@@ -25,11 +25,12 @@ struct attempt {
 	struct rng rng;
 	struct quality *quality;
 	u64 period_ns;
-	u64 missed;          /* deadlines before this one, for which it stands, too */
-	bool exits_are_told; /* by the tracker: who has not been told to have ended is there */
-	u64 woke_ns;         /* since when the caller has been on its CPU; 0: not known */
-	u64 now_ns;          /* when the attempt began */
-	u64 looked_ns;       /* when the last look at a thread's memory was made */
+	u64 missed;             /* deadlines before this one, for which it stands, too */
+	bool exits_are_told;    /* by the tracker: who has not been told to have ended is there */
+	u64 woke_ns;            /* since when the caller has been on its CPU; 0: not known */
+	struct median taken_ns; /* see struct switches_moment */
+	u64 now_ns;             /* when the attempt began */
+	u64 looked_ns;          /* when the last look at a thread's memory was made */
 	/* where samples go */
 	sample_fn *fn;
 	void *arg;

@@ -238,7 +238,7 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	thread->accounted_ns = is_new ? begun_ns : thread->probed.cpu_ns;
 	/* Of many, the first look at all CPU clocks will tell who runs (account.h). */
 	bool asked = !is_new && tid && refresh->all.count <= ASK_STATE_MAX;
-	struct switches_moment now = { .at_ns = clock_now_ns(), .since_ns = UINT64_MAX };
+	struct switches_moment now = { .at_ns = clock_now_ns(), .woke_ns = UINT64_MAX };
 	thread->was_running = is_new ||
 			      (asked && thread_probe_state(&thread->probe, process->target, &now,
 							   false) == THREAD_RUNNING);

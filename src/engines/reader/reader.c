@@ -33,11 +33,8 @@ enum {
 	ATTACH_WAIT_MOST_MS = 1000,
 	ATTACH_SHARE = 50, /* of the time: one part asking, this many not */
 	SOON_SHARE = 2,
-	PUT_OFF_MOST = 4,
 };
 
-/* A CPU that is waited for comes when somebody gives one up, and that may be the program: what it does then would
- * be sampled too often. */
 static const u64 DELAYED_NS = NS_PER_MS / 2;
 
 struct run {
@@ -45,7 +42,6 @@ struct run {
 	struct quality quality;
 	struct schedule schedule;
 	struct attempt attempt;
-	u32 put_off; /* so often was the next deadline */
 	struct tracker *tracker;
 	VEC(struct reader_process *) processes;
 	struct ghosts ghosts; /* gone before they were looked at, but parents */
@@ -414,17 +410,17 @@ static void miss(struct run *run, u64 slots, u32 sampled)
 
 static void take_deadline(struct run *run, u64 now)
 {
-	bool is_delayed = now > run->schedule.deadline_ns + DELAYED_NS;
+	bool is_late = schedule_is_late(&run->schedule, now);
 	u32 sampled = 0;
 
 	for (u32 i = 0; i < run->processes.count; i++)
 		sampled += is_sampled(run->processes.at[i]);
-	if (is_delayed && run->put_off++ < PUT_OFF_MOST) {
+	if (is_late) {
 		miss(run, schedule_put_off(&run->schedule, now), sampled);
 		return;
 	}
-	run->put_off = 0;
-	run->quality.delayed += is_delayed ? sampled : 0;
+	if (now > run->schedule.deadline_ns + DELAYED_NS)
+		run->quality.delayed += sampled;
 	miss(run, schedule_take(&run->schedule, now), sampled);
 	for (u32 i = 0; i < run->processes.count;)
 		i += attempt_one(run, run->processes.at[i], now);
@@ -493,10 +489,8 @@ static bool has_ended(struct run *run)
 	return !run->processes.count;
 }
 
-static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
+static bool run_until(struct run *run, u64 until_ns, struct err *err)
 {
-	run->attempt.fn = fn;
-	run->attempt.arg = arg;
 	u64 now = run->attempt.woke_ns = clock_now_ns();
 	for (;;) {
 		tracker_poll(run->tracker, on_event, run);
@@ -513,6 +507,16 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		if (run->processes.count) /* else: were they the last ones? */
 			now = sleep_until(run, next_wake(run, until_ns));
 	}
+}
+
+static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
+{
+	run->attempt.fn = fn;
+	run->attempt.arg = arg;
+	u64 slack_ns = clock_set_slack_ns(1);
+	bool goes_on = run_until(run, until_ns, err);
+	clock_set_slack_ns(slack_ns);
+	return goes_on;
 }
 
 static void reader_quality(const struct run *run, struct quality *out)

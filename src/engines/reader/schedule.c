@@ -4,6 +4,12 @@
 
 #include "base/clock.h"
 
+enum { PUT_OFF_MOST = 4 };
+
+/* Nearly all wake-ups come within so much of the usual time when a CPU is free. */
+static const u64 LATE_NS = 30 * NS_PER_US;
+static const u64 USUAL_LEAST_NS = 10 * NS_PER_US;
+
 static u64 deadline_in(struct schedule *schedule, u64 slot)
 {
 	/* slot * period in full precision: at 99 Hz a period rounded to ns drifts 1 slot in 3 years */
@@ -15,7 +21,8 @@ void schedule_init(struct schedule *schedule, u64 now_ns, u32 hz, u64 seed)
 {
 	*schedule = (struct schedule){ .start_ns = now_ns,
 				       .period_ns = NS_PER_S / hz,
-				       .rng = { seed } };
+				       .rng = { seed },
+				       .late_ns = { LATE_NS, USUAL_LEAST_NS } };
 	schedule->deadline_ns = deadline_in(schedule, 0);
 	schedule->following_ns = deadline_in(schedule, 1);
 }
@@ -72,4 +79,15 @@ u64 schedule_put_off(struct schedule *schedule, u64 now_ns)
 	schedule_draw(schedule, now_ns + rng_below(&schedule->rng, schedule->period_ns),
 		      schedule->following_ns);
 	return lost;
+}
+
+bool schedule_is_late(struct schedule *schedule, u64 now_ns)
+{
+	u64 late_ns = now_ns - schedule->deadline_ns;
+	bool is_late = late_ns > schedule->late_ns.value + LATE_NS &&
+		       schedule->put_off < PUT_OFF_MOST;
+
+	median_learn(&schedule->late_ns, late_ns);
+	schedule->put_off = is_late ? schedule->put_off + 1 : 0;
+	return is_late;
 }

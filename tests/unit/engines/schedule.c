@@ -70,18 +70,48 @@ static void what_is_put_off_is_drawn_again(void **state)
 			u64 slot = s.slot, missed = schedule_put_off(&s, now);
 			assert_int_equal(s.slot, slot + missed);
 			lost += missed;
+			assert_true(s.deadline_ns >= now && s.deadline_ns < now + NS_PER_MS);
 			half[s.deadline_ns - now < NS_PER_MS / 2]++;
 		} else {
 			lost += schedule_take(&s, now);
 			taken++;
 		}
-		assert_true(s.deadline_ns >= now && s.deadline_ns < now + NS_PER_MS);
 		assert_true(s.following_ns >= s.deadline_ns);
 		assert_int_equal(s.slot, taken + lost);
 	}
 	assert_in_range(taken + lost, now / NS_PER_MS - 2, now / NS_PER_MS + 2);
 	assert_true(half[0] > 300 &&
 		    half[1] > 1250); /* the earlier of two: 1 of 4 and 3 of 4 at least */
+}
+
+/* Of wake-ups that come 20 us late, those that come much later; where all do, half of them at most; and never more than
+ * four on end. */
+static void late_is_what_is_not_usual(void **state)
+{
+	struct schedule s;
+	struct rng rng = { 21 };
+	u32 late = 0, on_end = 0;
+
+	(void)state;
+	schedule_init(&s, 0, 1000, 17);
+	for (u32 i = 0; i < 1000; i++) {
+		bool is_slow = i % 10 == 9;
+		u64 now = s.deadline_ns + (is_slow ? NS_PER_MS / 4 : 20 * NS_PER_US);
+		assert_int_equal(schedule_is_late(&s, now), is_slow);
+		schedule_take(&s, now);
+	}
+	for (u32 i = 0; i < 10000; i++) {
+		u64 now = s.deadline_ns + NS_PER_MS + rng_below(&rng, NS_PER_MS);
+		bool is_late = schedule_is_late(&s, now);
+		late += is_late;
+		on_end = is_late ? on_end + 1 : 0;
+		assert_true(on_end <= 4);
+		if (is_late)
+			schedule_put_off(&s, now);
+		else
+			schedule_take(&s, now);
+	}
+	assert_in_range(late, 3000, 5500);
 }
 
 int main(void)
@@ -91,6 +121,7 @@ int main(void)
 		cmocka_unit_test(deadlines_are_spread_over_the_slot),
 		cmocka_unit_test(what_was_missed_is_lost_by_number),
 		cmocka_unit_test(what_is_put_off_is_drawn_again),
+		cmocka_unit_test(late_is_what_is_not_usual),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

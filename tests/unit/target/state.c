@@ -52,7 +52,7 @@ static void end(struct fixture *fixture)
 static enum thread_run_state probe_state(struct fixture *fixture)
 {
 	struct switches_moment moment = { .at_ns = clock_now_ns() - NS_PER_MS,
-					  .since_ns = UINT64_MAX };
+					  .woke_ns = UINT64_MAX };
 
 	return thread_probe_state(&fixture->probe, &fixture->target, &moment, false);
 }
@@ -210,7 +210,7 @@ static void times_grow_with_work_and_stand_still_without(void **state)
 
 static void without_descriptors_to_spare_it_is_asked_by_name(void **state)
 {
-	struct switches_moment now = { .at_ns = clock_now_ns(), .since_ns = UINT64_MAX };
+	struct switches_moment now = { .at_ns = clock_now_ns(), .woke_ns = UINT64_MAX };
 	struct fixture fixture;
 	struct thread_probe probe;
 	struct thread_time time = { 0 };
