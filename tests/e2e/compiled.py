@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """compiled.py - C programs, built when they are asked for: targets, and the small yardsticks of bench/."""
 import functools
+import os
 import re
 import subprocess
 import tempfile
@@ -12,7 +13,8 @@ _directory = tempfile.TemporaryDirectory(prefix="sonde-compiled-")
 
 @functools.cache
 def build(compiler, source, *options):
-    built = Path(_directory.name) / f"{Path(source).stem}-{compiler}"
+    built = Path(_directory.name, str(os.getpid())) / f"{Path(source).stem}-{compiler}"
+    built.parent.mkdir(exist_ok=True)
     subprocess.run([compiler, "-O2", "-std=gnu11", *options, "-o", str(built), str(source)], check=True)
     return str(built)
 

@@ -21,6 +21,7 @@ import compiled
 TARGETS = Path(__file__).resolve().parent.parent / "targets"
 ROOTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sonde" / "roots"
 INSIDE = "/tmp/sonde-tests"
+LANE = 0  # of those that use a root at the same time (lanes.py)
 
 class Language(NamedTuple):
     name: str
@@ -84,9 +85,10 @@ class Interpreter:
 
     def scratch(self, name):
         """A file for the program to write: (as it sees it, as we see it)."""
-        here = Path(INSIDE if not self.root else f"{self.root}{INSIDE}")
+        inside = f"{INSIDE}/lane{LANE}"
+        here = Path(inside if not self.root else f"{self.root}{inside}")
         here.mkdir(parents=True, exist_ok=True)
-        return f"{INSIDE}/{name}", here / name
+        return f"{inside}/{name}", here / name
 
 
 class Compiler(Interpreter):

@@ -8,7 +8,8 @@
 
 A row is called once for each interpreter of its language, with a Run that knows the scale, the interpreter and sonde.
 It returns one Figure or a list, or raises Skip(why). once=True: what does not depend on the
-version is tried on one interpreter when the scale is small, on all at full scale.
+version is tried on one interpreter when the scale is small, on all at full scale. alone=True: nothing else
+runs meanwhile, for it measures what sonde or its target costs, or looks at the whole machine.
 
 A figure of chance that misses its bar in a rehearsal is measured once more with four times the samples,
 and that counts: noise gets smaller then, a bias does not. An exact figure has no second chance.
@@ -39,6 +40,7 @@ class Row:
     once: bool
     full_only: bool
     language: str
+    alone: bool
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,9 @@ class Run:
         return min(full, max(least * self.stretch, full * self.scale))
 
 
-def row(name, bar, once=False, full_only=False, language="ruby"):
+def row(name, bar, once=False, full_only=False, language="ruby", alone=False):
     def register(function):
-        REGISTRY[name] = Row(name, bar, function, once, full_only, language)
+        REGISTRY[name] = Row(name, bar, function, once, full_only, language, alone)
         return function
     return register
 
@@ -84,6 +86,11 @@ def at_least(what, value, bar, unit="", widened=None):
     if widened is not None and widened < bar * 0.9995:
         said += f" (here {limit:.4g})"
     return Figure(what, f"{value:.6g}{unit}", said, value >= limit, widened is not None)
+
+
+def enough(what, count, least):
+    """A count that grows with the time measured: too few on a busy machine is no verdict yet."""
+    return at_least(what, count, least, widened=least)
 
 
 def exactly(what, value, wanted):

@@ -82,7 +82,7 @@ def back_to_back(run, pid, depth, bar, rounds):
                  0.95 <= sum(calls.values()) <= 1.05)
 
 
-@row("cost", "own CPU of a sample: <= 10 / 16 us above a bare sleep loop, one system call", once=True)
+@row("cost", "own CPU of a sample: <= 10 / 16 us above a bare sleep loop, one system call", once=True, alone=True)
 def cost(run):
     seconds, rounds = run.seconds(5, 0.6), run.count(10, 3)
     for depth, dense, paced in ((8, 6, 10), (50, 12, 16)):
@@ -136,7 +136,7 @@ def lost_figure(what, lost, bar):
     return at_most(f"{what}, median of {len(lost)}", stats.median(lost), bar, " %", bar + error)
 
 
-@row("idle-threads", "1,000 idle threads and 1 busy: throughput < 1 % lower, own CPU < 10 %", once=True)
+@row("idle-threads", "1,000 idle threads and 1 busy: throughput < 1 % lower, own CPU < 10 %", once=True, alone=True)
 def idle_threads(run):
     inside, outside = run.interpreter.scratch("progress")
     rounds, seconds = run.count(60, 3), 3  # attaching to 1,000 threads takes 40 ms
@@ -156,7 +156,7 @@ def idle_threads(run):
     yield at_least("samples for each 1/99 s of the busy thread's CPU time", stats.median(seen), 0.8)
 
 
-@row("slowdown", "a busy program at 99 Hz and 1 kHz: how much slower", once=True)
+@row("slowdown", "a busy program at 99 Hz and 1 kHz: how much slower", once=True, alone=True)
 def slowdown(run):
     rounds, seconds = run.count(10, 3), run.seconds(3, 0.5)
     for depth in (8, 50):
@@ -170,7 +170,7 @@ def slowdown(run):
                                 f"{stats.median(lost):.2f} +- {stats.median_error(lost):.2f} %", "printed")
 
 
-@row("attach", "attach to first sample <= 100 ms; peak RSS at 1 kHz, 60 s, 50 threads <= 30 MB")
+@row("attach", "attach to first sample <= 100 ms; peak RSS at 1 kHz, 60 s, 50 threads <= 30 MB", alone=True)
 def attach(run):
     with start(run.interpreter, "threads.rb", 50) as target:
         times = []

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import folded
-from rows import Figure, Skip, at_least, at_most, exactly, holds, row
+from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_kernel import KERNEL, symbols, wrong_callee
 from rows_stitched import NATIVE, NODE
 from sonde import Sonde
@@ -38,7 +38,7 @@ def least_seconds(run, pid, times, **options):
     return min(record_timed(run, pid, **options)[1] for _ in range(times))
 
 
-@row("kernel-many", "10,000 threads, and 256 open files for sonde: the one that works is seen, whatever sleeps", language="native", once=True)
+@row("kernel-many", "10,000 threads, and 256 open files for sonde: the one that works is seen, whatever sleeps", language="native", once=True, alone=True)
 def many(run):
     with start(run.interpreter, "many.c", 10_000) as target:
         made = target.facts["threads"]
@@ -48,7 +48,7 @@ def many(run):
             recording = run.sonde.record(target.pid, rate=499, seconds=1, mode=mode, wrap=few, more=KERNEL)
             took = time.monotonic() - begin
             working = sum(stack.count for stack in recording.stacks if "works" in symbols(stack))
-            yield at_least(f"{mode}, {made} threads: samples in works", working, 250)
+            yield enough(f"{mode}, {made} threads: samples in works", working, 250)
             yield exactly(f"{mode}: ledger: expected - taken - lost", residual(recording), 0)
             yield at_most(f"{mode}: a second takes", took, 10, " s")
         yield at_least("wall: threads seen", recording.quality["threads"], made)
@@ -130,7 +130,7 @@ def mutated_images(run):
     del wrong[None]
     yield exactly(f"of {rounds}, those that failed {crashes[:1] or ''}", len(crashes), 0)
     yield Figure(f"wrong neighbours in the sound one {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
-    yield at_least("samples of the sound one", sound, 50 * rounds)
+    yield enough("samples of the sound one", sound, 50 * rounds)
     yield at_most(f"alone: longest start and end, above {usual:.2f} s of a sound one", stall, STALL_S, " s",
                   None if run.full else 2 * STALL_S)  # on a busy machine
 
@@ -165,7 +165,7 @@ def traps(run):
                 took = min(took, least_seconds(run, target.pid, rounds, **options))
             finally:
                 path.unlink()
-            yield at_least(f"{name}: samples", recording.samples, 10)
+            yield enough(f"{name}: samples", recording.samples, 10)
             yield at_most(f"{name}: seconds above {usual:.2f} without", took - usual, STALL_S)
             named = sum("of_somebody_else" in symbols(stack) for stack in recording.stacks)
             yield exactly(f"{name}: stacks with names out of it", named, 0)
@@ -208,7 +208,7 @@ def few_rights(run):
             yield holds("root: CAP_SYS_ADMIN is given up", before >> CAP_SYS_ADMIN & 1 and not after >> CAP_SYS_ADMIN & 1)
             yield holds("root: CAP_SYS_PTRACE is kept", after >> CAP_SYS_PTRACE & 1)
             yield exactly("root: exit code", sonde.wait(timeout=30), 0)
-            yield at_least("root: samples", folded.total(folded.parse(Path(f"{where}/x").read_bytes())), 10)
+            yield enough("root: samples", folded.total(folded.parse(Path(f"{where}/x").read_bytes())), 10)
             top = subprocess.Popen([run.sonde.path, "top", "-e", "kernel", "-p", str(target.pid), "-d", "2s"], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             before, after = capabilities_kept(top)

@@ -7,7 +7,7 @@ from pathlib import Path
 import compiled
 import folded
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
-from rows import Figure, at_least, at_most, exactly, holds, row
+from rows import Figure, at_least, at_most, enough, exactly, holds, row
 from rows_python import KINDS, SOME_KINDS, impossible
 from rows_threads import window
 from rows_truth import against_periods, is_beside, tight_grammar
@@ -50,7 +50,7 @@ def stacks(run):
         yield at_least(f"{what}: from the first function on {rootless.most_common(1) or ''}",
                        100 - 100 * rootless.total() / recording.samples, 99.5, " %")
         yield at_least(f"{what}: with a function of the program", 100 * own / recording.samples, 99.5, " %")
-        yield at_least(f"{what}: samples", recording.samples, 500)
+        yield enough(f"{what}: samples", recording.samples, 500)
         yield exactly(f"{what}: ledger: expected - taken - lost",
                       recording.quality["expected"] - recording.quality["taken"] - recording.lost, 0)
 
@@ -72,7 +72,7 @@ def frames(run):
             whole += stack.count * is_whole
             others[";".join(names)] += stack.count * (not is_whole)
     yield at_least(f"from the first function on {others.most_common(1)}", 100 * whole / max(inside, 1), 98, " %")
-    yield at_least("samples of its functions", inside, 500)
+    yield enough("samples of its functions", inside, 500)
 
 
 @row("kernel-sum", "sum of weights within 0.5 % of the CPU time, a sleeper weighs 0", language="native")

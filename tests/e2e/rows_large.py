@@ -30,7 +30,7 @@ def made(run, path, samples, threads, rate):
     return words_of(done.stdout)
 
 
-@row("recording-size", "1 M samples, 30,000 stacks, 180,000 nodes: <= 4 bytes a sample", once=True, language="native")
+@row("recording-size", "1 M samples, 30,000 stacks, 180,000 nodes: <= 4 bytes a sample", once=True, language="native", alone=True)
 def recording_size(run):
     samples = run.count(1_000_000, 200_000)
     with tempfile.TemporaryDirectory(prefix="sonde-large-") as where:
@@ -55,7 +55,7 @@ def peak_mb(*command):
         return out.read().decode(errors="replace"), usage.ru_maxrss / 1024
 
 
-@row("recording-large", "a recording of 100 M samples: read with <= 1 GB of memory", once=True, language="native")
+@row("recording-large", "a recording of 100 M samples: read with <= 1 GB of memory", once=True, language="native", alone=True)
 def recording_large(run):
     samples = run.count(100_000_000, 1_000_000)
     with tempfile.TemporaryDirectory(prefix="sonde-large-") as where:
@@ -69,7 +69,7 @@ def recording_large(run):
             yield at_most(f"export -f {format_}: memory", most, 1024, " MB")
 
 
-@row("formats-speed", "1 M samples, 30,000 stacks: written to every format in <= 2 s each", once=True, language="native")
+@row("formats-speed", "1 M samples, 30,000 stacks: written to every format in <= 2 s each", once=True, language="native", alone=True)
 def formats_speed(run):
     done = subprocess.run([built(run, "bench", "exports"), str(run.count(1_000_000, 100_000))], check=True, capture_output=True,
                           text=True)
@@ -97,7 +97,7 @@ def page_figures(run):
 
 
 @row("page-large", "a page of 180,000 nodes: <= 2 MB, 4.5 MB with time; interactive <= 0.6 s, search <= 100 ms, <= 250 MB",
-     once=True, full_only=True, language="native")
+     once=True, full_only=True, language="native", alone=True)
 def page_large(run):
     for what, found in page_figures(run):
         if "source" not in what:

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from rows import Skip, at_least, at_most, exactly, holds, row
+from rows import Skip, at_least, at_most, enough, exactly, holds, row
 from rows_kernel import KERNEL, symbols
 from target import Target, start
 
@@ -50,7 +50,7 @@ def first_child(pid):
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()[0])
 
 
-@row("kernel-namespaces", "sonde in a container: process 1 is its own, not that of the container beside", language="native")
+@row("kernel-namespaces", "sonde in a container: process 1 is its own, not that of the container beside", language="native", alone=True)
 def namespaces(run):
     if os.geteuid() != 0:
         raise Skip("needs root, for pid namespaces")
@@ -67,7 +67,7 @@ def namespaces(run):
 
 
 @row("kernel-many-ends", "-a: more processes begin and end than can be watched at once: none stays behind", language="native",
-     once=True)
+     once=True, alone=True)
 def many_ends(run):
     with start(run.interpreter, "lives.c", "many", 100_000) as target:
         recording = run.sonde.record(None, rate=999, seconds=run.seconds(60, 8), patience=300, more=(*KERNEL, "-a", "--mode", "wall"))
@@ -144,7 +144,7 @@ def shell_given(run):
     ruby = " ".join(run.interpreter.command("cpu.rb", 1, 600))
     with Target(["bash", "-c", f"{ruby}; true"]) as target:
         recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(10, 1))
-        yield at_least("samples", recording.samples, 20)
+        yield enough("samples", recording.samples, 20)
         yield exactly("processes", recording.quality["processes"], 1)
         os.kill(first_child(target.pid), signal.SIGKILL)
     with Target(["sleep", "60"], ready=False) as target:

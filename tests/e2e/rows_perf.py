@@ -69,7 +69,7 @@ def apart(ours, theirs, our_count, their_count):
     return found
 
 
-@row("kernel-perf", "beside perf --call-graph dwarf: the top 20 functions, alone and with what they call, as often within noise", language="native", once=True)
+@row("kernel-perf", "beside perf --call-graph dwarf: the top 20 functions, alone and with what they call, as often within noise", language="native", once=True, alone=True)
 def beside(run):
     if not shutil.which("perf"):
         raise Skip("there is no perf")

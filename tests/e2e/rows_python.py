@@ -11,7 +11,7 @@ from pathlib import Path
 import folded
 import stats
 from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict, numbered
-from rows import Figure, Skip, at_least, at_most, exactly, holds, row
+from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_life import inner_tids, namespaced, with_children
 from rows_threads import window
 from rows_truth import share_figure, without_line, wrong_lines
@@ -269,7 +269,7 @@ def deep(run):
                 if [frame.label for frame in folded.strip_marks(stack.frames)][-depth - 1:]
                 == ["down"] * depth + ["bottom"] and "bootstrap" in stack.frames[0].label)
     yield exactly("samples with all frames", right, sum(stack.count for stack in sampled))
-    yield at_least("samples", right, 15)
+    yield enough("samples", right, 15)
     yield exactly("truncated", recording.quality["truncated"], 0)
 
 
@@ -287,7 +287,7 @@ def shares_of_threads(run, pid, tids, what):
         errors[name] = 100 * (ours / max(weight, 1) - share), stats.share_bar(1, share, recording.samples)
     name, (error, bar) = stats.worst(errors)
     yield at_most(f"{what}: shares of {len(tids)} threads ({name})", abs(error), 1, " points", bar)
-    yield at_least(f"{what}: samples", recording.samples, 200)
+    yield enough(f"{what}: samples", recording.samples, 200)
 
 
 @row("py-cpu", "CPU shares of threads against their own clocks, from another pid namespace too: within 1 point",

@@ -13,7 +13,7 @@ from target import Progress, start
 
 
 @row("py-cost", "own CPU of a sample at 10 kHz, 2 and 30 frames: <= 6 us above a bare sleep loop",
-     language="python", once=True)
+     language="python", once=True, alone=True)
 def cost(run):
     seconds, rounds = run.seconds(10, 0.4), run.count(5, 3)
     for depth in (3, 30):
@@ -36,7 +36,7 @@ def cost(run):
 
 
 @row("py-idle", "50 and 500 threads, 1 busy, at 1 kHz: own CPU <= 5 / 30 % of a core above sleep, target < 1 % slower",
-     language="python", once=True)
+     language="python", once=True, alone=True)
 def idle(run):
     rounds, seconds = run.count(60, 3), 3 if run.full else 1
     for threads, most in (50, 5), (500, 30):
@@ -74,7 +74,7 @@ def tachyon(run, pid, seconds):
 
 
 @row("py-tachyon", "beside profiling.sampling of 3.15, 25 frames: >= 3 times its rate, <= a third of its CPU a sample, 0 wrong",
-     language="python")
+     language="python", alone=True)
 def beside_tachyon(run):
     if run.interpreter.version < (3, 15) or not run.interpreter.root or os.cpu_count() < 2:
         raise Skip("profiling.sampling comes with 3.15")

@@ -14,7 +14,7 @@ from pathlib import Path
 import compiled
 import folded
 import stats
-from rows import Figure, Skip, at_least, at_most, exactly, row
+from rows import Figure, Skip, at_least, at_most, enough, exactly, row
 from rows_cost import throughput
 from rows_kernel import KERNEL, is_whole, symbols
 from rows_recording import wait_until
@@ -52,7 +52,7 @@ def calls_back(run, language):
         depths[len(found)] += stack.count
         whole[is_whole(stack)] += stack.count
     yield Figure(f"stacks in another order {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
-    yield at_least(f"samples in all {len(order)} of them", depths[len(order)], 100)
+    yield enough(f"samples in all {len(order)} of them", depths[len(order)], 100)
     yield at_most("stacks that say that they are cut", 100 * cut[True] / cut.total(), 0.1, " %")
     yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %")
     yield at_most("leftover", 100 * recording.quality["leftover"] / recording.samples, 0.5, " %")
@@ -83,7 +83,7 @@ def mixed(run, program):
     whole = sum(stack.count for stack in recording.stacks if begins(stack))
     samples = recording.samples
     leftover = recording.quality["leftover"]
-    yield at_least("samples", samples, 300)
+    yield enough("samples", samples, 300)
     # some few are a sample or two of a rehearsal
     yield at_most(f"of {samples} samples, those with frames that found no place", 100 * leftover / samples, 0.1, " %", 0.1 + 300 / samples)
     yield at_least("from the first function on", 100 * whole / samples, 99.5, " %")
@@ -165,7 +165,7 @@ def greenlets_in_order(run):
         if why := misplaced(frames, number):
             wrong[f"{why}: {';'.join(frame.label for frame in frames[-12:])}"] += stack.count
     few = 0.2 + 300 / max(1, spun.total())  # a sample or three in which a switch is under way
-    yield at_least("samples in a spin", spun[True], 200)
+    yield enough("samples in a spin", spun[True], 200)
     yield at_most(f"frames in another place {wrong.most_common(2) or ''}", 100 * wrong.total() / spun.total(), 0.2, " %", few)
     yield at_most("in the loop itself, beside its function", 100 * raw / spun.total(), 0.5, " %", 0.5 + few)
 
@@ -193,7 +193,7 @@ def interpreters(run):
                 any("interp" in label for gap in gaps[:2] + gaps[3:] for label in gap) or \
                 any(of_the_loop(label) for label in between(frames, -1, own[-1])):
             wrong[";".join(frame.label for frame in frames)] += stack.count
-    yield at_least("samples in its innermost function", seen, 200)
+    yield enough("samples in its innermost function", seen, 200)
     yield at_most(f"in another order {wrong.most_common(1) or ''}", 100 * wrong.total() / max(1, seen), 0.2, " %", 0.2 + 300 / max(1, seen))
     yield at_most("leftover", 100 * recording.quality["leftover"] / recording.samples, 0.5, " %")
 
@@ -222,7 +222,7 @@ def deep(run):
         cut = names.index(folded.TRUNCATED) if folded.TRUNCATED in names else -1
         if names[0] != "<main>" or cut != 100 or len(names) not in range(4_150, 4_200 + 1) or names[-1] not in ("bottom", "down"):
             wrong[f"{names[0]} {cut} {len(names)} {names[-1]}"] += stack.count
-    yield at_least("samples", samples, 20)
+    yield enough("samples", samples, 20)
     yield Figure(f"of another shape {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
     yield exactly("from the first function on", sum(stack.count for stack in stacks if is_whole(stack)), samples)
 
@@ -237,7 +237,7 @@ def deep_python(run):
     # to 3.10 the native frames are as many, and are cut, too
     wrong = Counter(f"{names[0]} {len(names)} {names[-1]}" for names in stacks
                     if names[0] != folded.TRUNCATED or len(names) - names.count(folded.TRUNCATED) != 4_096 or names[-1] not in ("bottom", "down"))
-    yield at_least("samples", len(stacks), 20)
+    yield enough("samples", len(stacks), 20)
     yield Figure(f"of another shape {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
 
 
@@ -275,12 +275,12 @@ def interrupt_us(run, rate, program, *args):
     return found["ns"] / max(found["runs"], 1) / 1000, found["runs"], depth
 
 
-@row("kernel-cost", "the interrupt of a 135-frame Ruby stack <= 25 us; 50 frames at 999 Hz <= 1.6 % above an empty probe", language="ruby", once=True)
+@row("kernel-cost", "the interrupt of a 135-frame Ruby stack <= 25 us; 50 frames at 999 Hz <= 1.6 % above an empty probe", language="ruby", once=True, alone=True)
 def cost_ruby(run):
     yield from cost(run, "frames.rb")
 
 
-@row("kernel-cost-python", "the same of Python: <= 25 us; <= 1.6 % above an empty probe", language="python", once=True)
+@row("kernel-cost-python", "the same of Python: <= 25 us; <= 1.6 % above an empty probe", language="python", once=True, alone=True)
 def cost_python(run):
     yield from cost(run, "frames.py")
 
@@ -342,7 +342,7 @@ def cost(run, program):
     yield Figure("a frame, ns", round(each), "printed", True)
 
 
-@row("kernel-cost-native", "the interrupt: what a native frame takes", language="native")
+@row("kernel-cost-native", "the interrupt: what a native frame takes", language="native", alone=True)
 def cost_native(run):
     few, many = (interrupt_us(run, 4_999, "depth.c", depth) for depth in (5, 125))
     yield Figure(f"{few[2]} frames, {few[0]:.1f} us; {many[2]} frames, {many[0]:.1f} us; a native frame, ns",
@@ -391,7 +391,7 @@ def first_stitched_ms(run, recording):
 
 
 @row("kernel-attach", "from the command to the first stitched sample <= 300 ms with everything in caches, <= 1.5 s without", language="ruby",
-     once=True)
+     once=True, alone=True)
 def attach(run):
     inside, _ = run.interpreter.scratch("progress")
     took, never = [], 0
@@ -462,7 +462,7 @@ def in_cgroup(name):
         group.rmdir()
 
 
-@row("kernel-all", "-a and --cgroup: whoever runs, by the name of its own functions, and nobody else", language="native", once=True)
+@row("kernel-all", "-a and --cgroup: whoever runs, by the name of its own functions, and nobody else", language="native", once=True, alone=True)
 def everybody(run):
     seconds = run.seconds(20, 1.5)
     command = run.interpreter.command("depth.c", 20)

@@ -58,7 +58,7 @@ def threads_shares(run):
     yield from shares_of_workers(run, run.seconds(60, 1.5))
 
 
-@row("threads-crowded", "the same beside two programs that want every CPU", once=True)
+@row("threads-crowded", "the same beside two programs that want every CPU", once=True, alone=True)
 def threads_crowded(run):
     with hogs(2):
         yield from shares_of_workers(run, run.seconds(60, 1.5))

@@ -190,7 +190,7 @@ def top_once(run):
     yield exactly("--json without --once", wrong.returncode, 2)
 
 
-@row("top-cost", "99 Hz, 50 threads, 200x50: own CPU <= 3 % of a core", once=True)
+@row("top-cost", "99 Hz, 50 threads, 200x50: own CPU <= 3 % of a core", once=True, alone=True)
 def top_cost(run):
     seconds = run.seconds(60, 10)
     with start(run.interpreter, "threads.rb", 50) as target, top(run, target, width=200, height=50) as terminal:
@@ -277,7 +277,7 @@ def top_command(run):
         yield holds("it does not outlive q", not os.path.exists(f"/proc/{pid}"))
 
 
-@row("top-all", "-a: every Ruby that runs, each once, new ones too", once=True)
+@row("top-all", "-a: every Ruby that runs, each once, new ones too", once=True, alone=True)
 def top_all(run):
     with start(run.interpreter, "shares.rb") as first, \
             Terminal([*BEHIND, run.sonde.path, "top", "-a"], 120, 50) as terminal:

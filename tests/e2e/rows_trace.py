@@ -80,7 +80,7 @@ def count_hits(run):
             yield exactly(f"{what}: dropped", lost["dropped"], 0)
 
 
-@row("trace-latency", "latencies: as the program measures them; --min-latency: the long ones alone", language="native")
+@row("trace-latency", "latencies: as the program measures them; --min-latency: the long ones alone", language="native", alone=True)
 def latencies(run):
     count = run.count(20_000, 400)
     recording, truth = traced(run, "sleep", count, ["syscall:clock_nanosleep"], "--by-latency")

@@ -6,7 +6,7 @@ from collections import Counter
 import folded
 import stats
 from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict, numbered
-from rows import Figure, at_least, at_most, exactly, holds, row
+from rows import Figure, at_least, at_most, enough, exactly, holds, row
 from target import start
 
 TIGHT_HZ = 10_000
@@ -191,7 +191,7 @@ def deep(run):
                 if [folded.method(frame.label) for frame in folded.strip_marks(stack.frames)]
                 == ["<main>", *["down"] * depth, "bottom"])
     yield exactly("samples with all 10,002 frames", right, recording.samples)
-    yield at_least("samples", recording.samples, 20)
+    yield enough("samples", recording.samples, 20)
     yield exactly("truncated", recording.quality["truncated"], 0)
 
 

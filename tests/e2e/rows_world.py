@@ -210,7 +210,7 @@ def audit(run):
         yield holds(f"says {word}", word in text.lower(), "" if word in text.lower() else text[-200:])
 
 
-@row("demo", "a bare Debian 12 root: ./dev demo, 0 errors, no (unknown), < 3 minutes", full_only=True)
+@row("demo", "a bare Debian 12 root: ./dev demo, 0 errors, no (unknown), < 3 minutes", full_only=True, alone=True)
 def demo(run):
     if not shutil.which("mmdebstrap"):
         raise Skip("no mmdebstrap")

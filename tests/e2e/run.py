@@ -3,11 +3,12 @@
 """run.py - the acceptance rows: programs that know their own answer judge sonde.
 
     run.py [--scale X] [--row NAME]... [--on NAME]... [--at COMMAND]... [--list] [--engine NAME]
-           [--sonde PATH] [--log FILE]
+           [--sonde PATH] [--lanes N] [--log FILE]
 
 Each row prints its figure beside its bar, for every interpreter: those of the matrix, or with --at
 any Ruby or Python, such as "/opt/ruby/bin/ruby --yjit", or "/srv/root:/usr/bin/ruby" in a root
-directory. Scale 1 is the table in full, 0.01 its rehearsal. With --log the figures are added to FILE,
+directory. Scale 1 is the table in full, 0.01 its rehearsal. With --lanes so many rows run at a time, and then,
+one by one, those that measure what time costs or look at the whole machine. With --log the figures are added to FILE,
 and the terminal has a line a row and what does not hold. The last line is
 `N passed, N failed, N skipped`; the exit code is 1 when any failed.
 """
@@ -15,14 +16,13 @@ import argparse
 import importlib
 import signal
 import sys
-import time
-import traceback
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import interpreters
-from rows import REGISTRY, Figure, Run, Skip
+import lanes
+from outcome import outcome_of
+from rows import REGISTRY, Run
 from sonde import Sonde
 from tally import Tally
 
@@ -43,6 +43,7 @@ def options():
     parser.add_argument("--row", action="append", metavar="NAME")
     parser.add_argument("--on", action="append", metavar="NAME")
     parser.add_argument("--at", action="append", default=[], metavar="COMMAND")
+    parser.add_argument("--lanes", type=int, default=1, metavar="N")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--engine", default="reader", help="for rows that say nothing of it")
     parser.add_argument("--sonde", type=Path, default=TREE / "build" / "sonde")
@@ -56,52 +57,6 @@ def options():
         if name not in known:
             parser.error(f"no interpreter {name}; there are {', '.join(known)}")
     return given
-
-
-def measure(row, run):
-    try:
-        figures = row.function(run)
-        figures = [figures] if isinstance(figures, Figure) else list(figures)
-        if not figures:
-            raise AssertionError("the row judged nothing")
-        return figures
-    except Skip:
-        raise
-    except Exception as error:  # a row that breaks is a row that fails, and the next one runs
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        return [Figure(type(error).__name__, f"{error} ({Path(where.filename).name}:{where.lineno})",
-                       row.bar, False)]
-
-
-def seen_again(row, run, missed, tally):
-    """An exact figure that misses in a rehearsal fails if it misses in one of two more runs; what is
-    seen once in three is printed, and is for `./dev prove` to find."""
-    for figure in missed:
-        tally.again(row.name, run.interpreter.name, figure, "MISSED ONCE: two more runs")
-    for _ in range(2):
-        again = measure(row, run)
-        if not all(figure.ok for figure in again):
-            return again
-        figures = again
-    return figures
-
-
-def run_one(row, run, tally):
-    name = run.interpreter.name
-    begin = time.monotonic()
-    try:
-        figures = measure(row, run)
-        missed = [figure for figure in figures if not figure.ok]
-        if missed and not run.full and all(figure.chance for figure in missed):
-            for figure in missed:
-                tally.again(row.name, name, figure, "missed: once more, 4 times the samples")
-            figures = measure(row, replace(run, scale=min(1, 4 * run.scale), stretch=4))
-        elif missed and not run.full:
-            figures = seen_again(row, run, missed, tally)
-    except Skip as why:
-        tally.skip(row.name, name, why)
-        return
-    tally.figures(row.name, name, figures, time.monotonic() - begin)
 
 
 def end_targets_first(number, _frame):
@@ -133,9 +88,8 @@ def main():
     return 1 if tally.failed else 0
 
 
-def run_rows(given, there, tally):
-    sonde = Sonde(given.sonde.resolve(), given.engine)
-    build = given.sonde.resolve().parent
+def jobs_of(given, there, tally):
+    """(row, interpreter) of all that is to be judged."""
     for row in REGISTRY.values():
         if given.row and row.name not in given.row:
             continue
@@ -145,9 +99,24 @@ def run_rows(given, there, tally):
         speak = [one for one in there if one.language.name == row.language]
         once = row.once and given.scale < 1 and not given.on and not given.at
         usual = [one for one in speak if one.name in USUAL] or speak
-        for interpreter in usual[:1] if once else speak:
-            run_one(row, Run(interpreter, given.scale, sonde, build), tally)
-        tally.row_ends(row.name)
+        yield from ((row, one) for one in (usual[:1] if once else speak))
+
+
+def run_rows(given, there, tally):
+    sonde = Sonde(given.sonde.resolve(), given.engine)
+    build = given.sonde.resolve().parent
+    jobs = list(jobs_of(given, there, tally))
+
+    def judge_job(job):
+        row, interpreter = job
+        return outcome_of(row, Run(interpreter, given.scale, sonde, build))
+    beside = [job for job in jobs if not job[0].alone] if given.lanes > 1 else []
+    for outcome in lanes.outcomes(given.lanes, beside, judge_job):
+        tally.add(outcome)
+    for job in jobs:
+        if job not in beside:
+            tally.add(judge_job(job))
+    tally.row_ends()
 
 
 if __name__ == "__main__":

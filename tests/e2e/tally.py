@@ -20,6 +20,7 @@ class Tally:
         self.passed = self.failed = self.skipped = 0
         self.missed = []  # (row, interpreter, figure): what the end says again
         self.seconds = Counter()  # by row, on all interpreters
+        self.row = None  # that runs
         self.held = []  # interpreters on which the row that runs held
         self.figures_held = 0
         self.write(line_of("row", "on", "figure", "bar", ""))
@@ -39,8 +40,19 @@ class Tally:
         """A figure that missed once, and what is done about it."""
         self.write(line_of(row, interpreter, f"{figure.what}: {figure.value}", figure.bar, what), matters=True)
 
-    def figures(self, row, interpreter, figures, seconds):
+    def add(self, outcome):
         """What a row found on one interpreter."""
+        if outcome.row != self.row:
+            self.row_ends()
+        self.row = outcome.row
+        for figure, what in outcome.again:
+            self.again(outcome.row, outcome.on, figure, what)
+        if outcome.skipped:
+            self.skip(outcome.row, outcome.on, outcome.skipped)
+        else:
+            self.figures(outcome.row, outcome.on, outcome.figures, outcome.seconds)
+
+    def figures(self, row, interpreter, figures, seconds):
         for figure in figures:
             self.write(line_of(row, interpreter, f"{figure.what}: {figure.value}", figure.bar,
                                "ok" if figure.ok else "FAIL"), matters=not figure.ok)
@@ -53,9 +65,9 @@ class Tally:
             self.held.append(interpreter)
             self.figures_held += len(figures)
 
-    def row_ends(self, row):
+    def row_ends(self):
         if self.log and self.held:
-            print(f"{row.ljust(WIDTHS[0])} {' '.join(self.held)}: {self.figures_held} figures ok", flush=True)
+            print(f"{self.row.ljust(WIDTHS[0])} {' '.join(self.held)}: {self.figures_held} figures ok", flush=True)
         self.held, self.figures_held = [], 0
 
     def close(self):

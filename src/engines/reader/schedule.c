@@ -10,6 +10,9 @@ enum { PUT_OFF_MOST = 4 };
 static const u64 LATE_NS = 30 * NS_PER_US;
 static const u64 USUAL_LEAST_NS = 10 * NS_PER_US;
 
+/* Who waits this long for a CPU has to take what there is. */
+static const u64 STARVED_NS = 10 * NS_PER_MS;
+
 static u64 deadline_in(struct schedule *schedule, u64 slot)
 {
 	/* slot * period in full precision: at 99 Hz a period rounded to ns drifts 1 slot in 3 years */
@@ -84,7 +87,7 @@ u64 schedule_put_off(struct schedule *schedule, u64 now_ns)
 bool schedule_is_late(struct schedule *schedule, u64 now_ns)
 {
 	u64 late_ns = now_ns - schedule->deadline_ns;
-	bool is_late = late_ns > schedule->late_ns.value + LATE_NS &&
+	bool is_late = late_ns > schedule->late_ns.value + LATE_NS && late_ns < STARVED_NS &&
 		       schedule->put_off < PUT_OFF_MOST;
 
 	median_learn(&schedule->late_ns, late_ns);

@@ -30,7 +30,8 @@ void schedule_init(struct schedule *schedule, u64 now_ns, u32 hz, u64 seed);
 /* When `now_ns` is at or after the deadline: takes the last slot whose deadline has passed, and
  * returns how many before it are lost. Call it only then. */
 u64 schedule_take(struct schedule *schedule, u64 now_ns);
-/* Asked once a wake-up: is it too late to look, so that the slot should be put off? Never more than four times on end. */
+/* Asked once a wake-up: is it too late to look, so that the slot should be put off? Never more than four times on end, and
+ * not when it is 10 ms late or more. */
 bool schedule_is_late(struct schedule *schedule, u64 now_ns);
 /* Instead of taking that slot, draws its deadline again, within a period from now; returns how many before it are
  * lost. */
