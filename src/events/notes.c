@@ -36,9 +36,11 @@ bool notes_next(const u8 *bytes, size_t size, size_t *at, struct note_probe *out
 	out->pc = word_at(note, 8);
 	out->base = word_at(note + 8, 8);
 	out->semaphore = word_at(note + 16, 8);
-	out->provider = (const char *)note + 24;
-	const char *end = (const char *)note + length;
-	const char *second = out->provider + strlen(out->provider) + 1;
-	out->name = second < end ? second : NULL;
+	const char *provider = (const char *)note + 24, *end = (const char *)note + length;
+	const char *second = provider + strlen(provider) + 1;
+	if (second < end) {
+		out->provider = provider;
+		out->name = second;
+	}
 	return true;
 }

@@ -19,7 +19,8 @@ static struct note make(u32 type, const char *provider, const char *name)
 	size_t length = strlen(provider) + 1;
 
 	memcpy(note.text, provider, length);
-	memcpy(note.text + length, name, strlen(name) + 1);
+	if (length < sizeof note.text)
+		memcpy(note.text + length, name, strlen(name) + 1);
 	return note;
 }
 
@@ -57,6 +58,11 @@ static void what_is_no_probe_is_passed_by(void **state)
 	note.text[19] = 'x'; /* the last text does not end */
 	at = 0;
 	assert_true(notes_next((const u8 *)&note, sizeof note, &at, &probe));
+	assert_null(probe.name);
+	note = make(3, "nineteen_characters", ""); /* a provider, and no more */
+	at = 0;
+	assert_true(notes_next((const u8 *)&note, sizeof note, &at, &probe));
+	assert_null(probe.provider);
 	assert_null(probe.name);
 }
 
