@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""record.py - records the tapes anew, from the interpreters of `./dev matrix`: record.py [NAME]...
+"""record.py - records the tapes anew: record.py [--at COMMAND]... [NAME]...
 
-Of each interpreter the walk with the most frames of a program with many shapes of them.
+Of the interpreters of `./dev matrix`, or of any others: --at ~/.pyenv/versions/3.12.1/bin/python3. Of each the walk
+with the most frames of a program with many shapes of them.
 """
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -36,12 +38,15 @@ def record(sonde, interpreter):
 
 
 def main():
-    there, missing = interpreters.find(sys.argv[1:] or None)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--at", action="append", default=[], metavar="COMMAND")
+    parser.add_argument("name", nargs="*")
+    given = parser.parse_args()
+    there, missing = ([], {}) if given.at and not given.name else interpreters.find(given.name or None)
     sonde = Sonde(HERE.parents[1] / "build" / "sonde")
-    for interpreter in there:
-        if interpreter.language.name not in PROGRAMS:
-            continue
-        record(sonde, interpreter)
+    for interpreter in [*there, *map(interpreters.at, given.at)]:
+        if interpreter.language.name in PROGRAMS:
+            record(sonde, interpreter)
     for name, why in missing.items():
         print(f"{name}: {why}")
 
