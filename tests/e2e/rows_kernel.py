@@ -99,7 +99,7 @@ def cpu_sum(run):
         yield at_most(f"{what}: rate off by", 100 * abs(seen - asked) / asked, 3, " %", 3 + drawn + 400 / asked ** 0.5)
 
 
-@row("kernel-periodic", "50 % of an exact period of 1, 4, 10 ms at 99 and 100 Hz: 48-52 %", language="native")
+@row("kernel-periodic", "50 % of an exact period of 1, 4, 10 ms at 99 and 100 Hz: 48-52 %", language="native", alone=True)
 def periodic(run):
     yield from against_periods(run, "periodic.c", [], (99, 100) if run.full else (100,), more=KERNEL)
 

@@ -146,7 +146,7 @@ def stopped(run):
         target.process.send_signal(signal.SIGSTOP)
         try:
             deadline = time.monotonic() + 10
-            while target.state() != "T" and time.monotonic() < deadline:
+            while set(map(target.state, target.tids())) != {"T"} and time.monotonic() < deadline:
                 time.sleep(0.005)
             states = [thread.state for thread in run.sonde.dump(target.pid).values()]
             recording = run.sonde.record(target.pid, rate=500, seconds=0.3, rc=None)

@@ -81,9 +81,9 @@ class Target:
             if stream and not stream.closed:
                 stream.close()
 
-    def state(self):
-        """R, S, D, t, T, Z as /proc has it."""
-        return Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    def state(self, tid=None):
+        """R, S, D, t, T, Z as /proc has it, of its first thread if of no other."""
+        return Path(f"/proc/{self.pid}/task/{tid or self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
     def tids(self):
         return sorted(int(name) for name in os.listdir(f"/proc/{self.pid}/task"))
