@@ -55,7 +55,7 @@ def many(run):
 
 
 @row("kernel-exits", "the target is killed at any moment at 10 kHz: what was sampled is written, exit code 0; 3 before the first sample",
-     language="native", once=True)
+     language="native", once=True, alone=True)
 def exits(run):
     rng = random.Random(5)
     codes, unsaid, lost = Counter(), [], 0

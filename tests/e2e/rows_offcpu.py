@@ -76,22 +76,22 @@ def wall(run, language):
                   2 if run.full else 5)
 
 
-@row("offcpu-native", "off the CPU: shares within 2 points; who never runs is there", language="native")
+@row("offcpu-native", "off the CPU: shares within 2 points; who never runs is there", language="native", alone=True)
 def native(run):
     yield from off_cpu(run, "native")
 
 
-@row("offcpu-ruby", "off the CPU, Ruby: the same, and the wait for the GVL has its name", language="ruby")
+@row("offcpu-ruby", "off the CPU, Ruby: the same, and the wait for the GVL has its name", language="ruby", alone=True)
 def ruby(run):
     yield from off_cpu(run, "ruby")
 
 
-@row("offcpu-python", "off the CPU, Python: the same, and the wait for the GIL has its name", language="python")
+@row("offcpu-python", "off the CPU, Python: the same, and the wait for the GIL has its name", language="python", alone=True)
 def python(run):
     yield from off_cpu(run, "python")
 
 
-@row("offcpu-ready", "who is ready and waits for a CPU is not off it for what it slept on", language="native", once=True)
+@row("offcpu-ready", "who is ready and waits for a CPU is not off it for what it slept on", language="native", once=True, alone=True)
 def ready(run):
     with tempfile.TemporaryDirectory() as name:
         file = Path(name, "blocked")
@@ -113,11 +113,11 @@ def deep(run):
     yield at_least("stacks that are marked as cut", recording.quality["truncated"], 1)
 
 
-@row("wall-kernel", "wall time by the kernel engine: each thread's weights are the time that passed", language="native")
+@row("wall-kernel", "wall time by the kernel engine: each thread's weights are the time that passed", language="native", alone=True)
 def wall_native(run):
     yield from wall(run, "native")
 
 
-@row("wall-kernel-ruby", "the same of Ruby", language="ruby", once=True)
+@row("wall-kernel-ruby", "the same of Ruby", language="ruby", once=True, alone=True)
 def wall_ruby(run):
     yield from wall(run, "ruby")

@@ -161,7 +161,7 @@ def stripped(run):
 
 
 @row("kernel-churn", "dlclose and dlopen of another library at the same address: 0 wrong neighbours, >= 99.5 % from the first function on",
-     language="native")
+     language="native", alone=True)
 def churn(run):
     plugs = {"first_plug": 64, "second_plug": 1_024}
     with tempfile.TemporaryDirectory() as name:

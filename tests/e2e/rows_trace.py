@@ -57,7 +57,7 @@ def wrong_path(stacks, path, leaf):
 PATH = ["main", "outer", "middle", "inner"]
 
 
-@row("trace-count", "one system call, over and over: every hit counted, stacks for all or a stated 1 in N", language="native")
+@row("trace-count", "one system call, over and over: every hit counted, stacks for all or a stated 1 in N", language="native", alone=True)
 def count_hits(run):
     calls = run.count(4_000_000, 300_000)
     for what, more in (("as they come", ()), ("one in 10", ("--every", 10)), ("every one", ("--every", 1))):

@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 
 import folded
-from rows import Figure, at_least, at_most, row
+from rows import Figure, at_least, at_most, enough, row
 from rows_kernel import KERNEL
 from target import start
 
@@ -51,13 +51,13 @@ def judge(run, program, *args):
     good = wrong.pop(None, 0)
     samples = good + wrong.total()
     yield Figure(f"of {samples} samples, those with another word {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
-    yield at_least("samples", samples, run.count(3_000_000, 10_000) * 0.5)
+    yield enough("samples", samples, run.count(3_000_000, 10_000) / run.stretch * 0.5)
     yield at_least("functions that were the innermost", len(judged), FUNCTIONS)
     yield at_most("that say that they are cut", 100 * cut / max(samples, 1), 0.5, " %")
     yield at_most("without the one or the other", 100 * none / max(samples, 1), 1, " %")
 
 
-@row("truth-word", "native -O2: the word is the leaf's, its caller's or its callee's, 3 M samples at 10 kHz", language="native")
+@row("truth-word", "native -O2: the word is the leaf's, its caller's or its callee's, 3 M samples at 10 kHz", language="native", alone=True)
 def native(run):
     yield from judge(run, "worded.c")
 
@@ -68,11 +68,11 @@ def library(run):
     return inside
 
 
-@row("truth-word-ruby", "Ruby: the word is the leaf's, its caller's or its callee's, 3 M samples at 10 kHz")
+@row("truth-word-ruby", "Ruby: the word is the leaf's, its caller's or its callee's, 3 M samples at 10 kHz", alone=True)
 def ruby(run):
     yield from judge(run, "worded.rb", library(run))
 
 
-@row("truth-word-python", "Python: the word is the leaf's, its caller's or its callee's, 3 M samples at 10 kHz", language="python")
+@row("truth-word-python", "Python: the word is the leaf's, its caller's or its callee's, 3 M samples at 10 kHz", language="python", alone=True)
 def python(run):
     yield from judge(run, "worded.py", library(run))
