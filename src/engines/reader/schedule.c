@@ -10,6 +10,9 @@ enum { PUT_OFF_MOST = 4 };
 static const u64 LATE_NS = 30 * NS_PER_US;
 static const u64 USUAL_LEAST_NS = 10 * NS_PER_US;
 
+/* About a time slice: long after what let us in, and soon enough for the slots behind it. */
+static const u64 PUT_OFF_NS = 3 * NS_PER_MS;
+
 /* Who waits this long for a CPU has to take what there is. */
 static const u64 STARVED_NS = 10 * NS_PER_MS;
 
@@ -78,8 +81,9 @@ u64 schedule_take(struct schedule *schedule, u64 now_ns)
 u64 schedule_put_off(struct schedule *schedule, u64 now_ns)
 {
 	u64 lost = schedule_catch_up(schedule, now_ns);
+	u64 most_ns = schedule->period_ns < PUT_OFF_NS ? schedule->period_ns : PUT_OFF_NS;
 
-	schedule_draw(schedule, now_ns + rng_below(&schedule->rng, schedule->period_ns),
+	schedule_draw(schedule, now_ns + rng_below(&schedule->rng, most_ns),
 		      schedule->following_ns);
 	return lost;
 }
