@@ -80,7 +80,7 @@ def recording_killed(run):
             silent += "killed" not in said
             had = found["samples"] if found else 0
             kept += had
-            worst = min(worst, (had + 1) / (witness.taken() + 1))
+            worst = min(worst, (had + 1) / max(witness.taken(), 1))
     yield at_least(f"of {taken} samples in the files of {kills}", 100 * kept / taken, 99, " %")
     yield holds("worst file, give or take one sample", worst >= 0.98, f"{100 * worst:.2f} %", "printed (98 %)")
     yield exactly("files that do not read", unread, 0)
