@@ -6,6 +6,7 @@ from pathlib import Path
 
 import compiled
 import folded
+import stats
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
 from rows import Figure, at_least, at_most, enough, exactly, holds, row
 from rows_python import KINDS, SOME_KINDS, impossible
@@ -140,7 +141,8 @@ def stitched(run, what, program, args, grammar_of):
         yield impossible(what, verdict, kind)
     yield at_least(f"{what}: complete", verdict.share(COMPLETE), 99.9 if run.full else 99.5, " %")
     whole = sum(stack.count for stack in stacks if is_whole(stack))
-    yield at_least(f"{what}: from the first function on", 100 * whole / verdict.total, 99.5, " %")
+    yield at_least(f"{what}: from the first function on", 100 * whole / verdict.total, 99.5, " %",
+                   stats.least_bar(99.5, verdict.total))
     yield holds(f"{what}: frames without a place", True, f"{recording.quality['leftover']} of {verdict.total}", "printed")
 
 

@@ -54,7 +54,8 @@ def calls_back(run, language):
     yield Figure(f"stacks in another order {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
     yield enough(f"samples in all {len(order)} of them", depths[len(order)], 100)
     yield at_most("stacks that say that they are cut", 100 * cut[True] / cut.total(), 0.1, " %")
-    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %")
+    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %",
+                   stats.least_bar(99.5, whole.total()))
     yield at_most("leftover", 100 * recording.quality["leftover"] / recording.samples, 0.5, " %")
 
 
@@ -86,7 +87,7 @@ def mixed(run, program):
     yield enough("samples", samples, 300)
     # some few are a sample or two of a rehearsal
     yield at_most(f"of {samples} samples, those with frames that found no place", 100 * leftover / samples, 0.1, " %", 0.1 + 300 / samples)
-    yield at_least("from the first function on", 100 * whole / samples, 99.5, " %")
+    yield at_least("from the first function on", 100 * whole / samples, 99.5, " %", stats.least_bar(99.5, samples))
 
 
 @row("hosted-python", "a host whose threads work in two interpreters by turns: each has its frames, shares within 2 points",

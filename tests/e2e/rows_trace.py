@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import folded
+import stats
 from rows import Figure, Skip, at_least, at_most, exactly, holds, row
 from rows_kernel import is_whole, symbols
 from target import start
@@ -197,7 +198,8 @@ def reproducer(run, program, asked, written):
                 wrong_line[f"{name}:{line}"] += stack.count
     yield Figure(f"stacks of another thread, or not whole {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
     yield Figure(f"wrong lines {wrong_line.most_common(1) or ''}", wrong_line.total(), "= 0", not wrong_line)
-    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %")
+    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %",
+                   stats.least_bar(99.5, whole.total()))
     for key in want:
         who = "first" if key[0] == first else "second"
         yield at_least(f"{key[1]} of the {who}", seen[key], 100)
