@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """lanes.py - several jobs at a time, each in one of a few processes; outcomes in the order of the jobs."""
 import multiprocessing
+import os
+import signal
+import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import interpreters
 
@@ -10,11 +14,23 @@ _inherited = []  # by the lanes: (jobs, work)
 
 def _begin(numbers):
     interpreters.LANE = numbers.get()
+    _end_at_once()
+
+
+def _end_at_once():
+    """Between jobs. A handler in Python would not be called while it waits for the next one."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _do(index):
     jobs, work = _inherited[-1]
-    return work(jobs[index])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # its `with` blocks end what it has started
+    try:
+        return work(jobs[index])
+    except SystemExit:
+        os._exit(1)
+    finally:
+        _end_at_once()
 
 
 def outcomes(lanes, jobs, work):
@@ -25,5 +41,10 @@ def outcomes(lanes, jobs, work):
     numbers = _FORK.SimpleQueue()
     for number in range(lanes):
         numbers.put(number)
-    with _FORK.Pool(lanes, _begin, (numbers,)) as pool:
-        yield from pool.imap(_do, range(len(jobs)))
+    with ProcessPoolExecutor(lanes, _FORK, _begin, (numbers,)) as pool:
+        try:
+            yield from pool.map(_do, range(len(jobs)))
+        except BaseException:
+            for lane in multiprocessing.active_children():
+                lane.terminate()
+            raise

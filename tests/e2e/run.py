@@ -16,6 +16,7 @@ import argparse
 import importlib
 import signal
 import sys
+from itertools import chain
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -110,12 +111,10 @@ def run_rows(given, there, tally):
     def judge_job(job):
         row, interpreter = job
         return outcome_of(row, Run(interpreter, given.scale, sonde, build))
-    beside = [job for job in jobs if not job[0].alone] if given.lanes > 1 else []
-    for outcome in lanes.outcomes(given.lanes, beside, judge_job):
+    beside = [job for job in jobs if given.lanes > 1 and not job[0].alone]
+    alone = [job for job in jobs if given.lanes < 2 or job[0].alone]
+    for outcome in chain(lanes.outcomes(given.lanes, beside, judge_job), map(judge_job, alone)):
         tally.add(outcome)
-    for job in jobs:
-        if job not in beside:
-            tally.add(judge_job(job))
     tally.row_ends()
 
 
