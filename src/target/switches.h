@@ -27,8 +27,8 @@ struct switches_moment {
 	/* We have been on this CPU from then on, and do not count: who lost it to us is on it. UINT64_MAX: nobody did. */
 	u64 woke_ns;
 	u32 cpu;
-	struct median *
-		taken_ns; /* how long before we know that we woke the thread that was there loses its CPU; learned */
+	/* How long before that the thread that was there loses the CPU; learned. Not looked at when nobody did. */
+	struct median *taken_ns;
 };
 
 enum switches_state { SWITCHES_UNKNOWN, SWITCHES_ON_CPU, SWITCHES_OFF_CPU };

@@ -12,7 +12,7 @@ import rows_python
 import rows_stitched
 import rows_threads
 import rows_truth
-from rows import Skip, at_least, enough, exactly, holds, row
+from rows import Skip, at_least, exactly, holds, row
 from sonde import Sonde
 from target import Target, start
 
@@ -108,7 +108,7 @@ def threads(run):
         for name in target.facts["names"]:
             recording = free(run).record(target.pid, rate=999, seconds=0.5, thread=name, threads=True)
             yield exactly(f"{name}: the engine", recording.quality["engine"], "kernel")
-            yield enough(f"{name}: samples", recording.samples, 20)
+            yield at_least(f"{name}: samples", recording.samples, 20)
             others = {stack.thread for stack in recording.stacks} - {name}
             yield exactly(f"{name}: of other threads", sorted(others), [])
             found = {folded.bare(frame.label) for stack in recording.stacks for frame in stack.frames}

@@ -48,7 +48,7 @@ def many(run):
             recording = run.sonde.record(target.pid, rate=499, seconds=1, mode=mode, wrap=few, more=KERNEL)
             took = time.monotonic() - begin
             working = sum(stack.count for stack in recording.stacks if "works" in symbols(stack))
-            yield enough(f"{mode}, {made} threads: samples in works", working, 250)
+            yield at_least(f"{mode}, {made} threads: samples in works", working, 250)
             yield exactly(f"{mode}: ledger: expected - taken - lost", residual(recording), 0)
             yield at_most(f"{mode}: a second takes", took, 10, " s")
         yield at_least("wall: threads seen", recording.quality["threads"], made)
@@ -208,7 +208,7 @@ def few_rights(run):
             yield holds("root: CAP_SYS_ADMIN is given up", before >> CAP_SYS_ADMIN & 1 and not after >> CAP_SYS_ADMIN & 1)
             yield holds("root: CAP_SYS_PTRACE is kept", after >> CAP_SYS_PTRACE & 1)
             yield exactly("root: exit code", sonde.wait(timeout=30), 0)
-            yield enough("root: samples", folded.total(folded.parse(Path(f"{where}/x").read_bytes())), 10)
+            yield at_least("root: samples", folded.total(folded.parse(Path(f"{where}/x").read_bytes())), 10)
             top = subprocess.Popen([run.sonde.path, "top", "-e", "kernel", "-p", str(target.pid), "-d", "2s"], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             before, after = capabilities_kept(top)

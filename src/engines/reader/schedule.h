@@ -33,6 +33,6 @@ u64 schedule_take(struct schedule *schedule, u64 now_ns);
 /* Asked once a wake-up: is it too late to look, so that the slot should be put off? Never more than four times on end, and
  * not when it is 10 ms late or more. */
 bool schedule_is_late(struct schedule *schedule, u64 now_ns);
-/* Instead of taking that slot, draws its deadline again, within a period and 3 ms from now; returns how many before it
- * are lost. */
+/* Instead of taking that slot, draws its deadline again, within a period or 3 ms, the shorter one, from now; returns how
+ * many before it are lost. */
 u64 schedule_put_off(struct schedule *schedule, u64 now_ns);

@@ -80,8 +80,8 @@ static void what_is_put_off_is_drawn_again(void **state)
 		assert_int_equal(s.slot, taken + lost);
 	}
 	assert_in_range(taken + lost, now / NS_PER_MS - 2, now / NS_PER_MS + 2);
-	assert_true(half[0] > 300 &&
-		    half[1] > 1250); /* the earlier of two: 1 of 4 and 3 of 4 at least */
+	/* the earlier of two: 1 of 4 and 3 of 4 at least */
+	assert_true(half[0] > 300 && half[1] > 1250);
 }
 
 /* Of wake-ups that come 20 us late, those that come much later; where all do, half of them at most; and never more than

@@ -51,8 +51,7 @@ static void end(struct fixture *fixture)
 
 static enum thread_run_state probe_state(struct fixture *fixture)
 {
-	struct switches_moment moment = { .at_ns = clock_now_ns() - NS_PER_MS,
-					  .woke_ns = UINT64_MAX };
+	struct switches_moment moment = { .at_ns = clock_now_ns(), .woke_ns = UINT64_MAX };
 
 	return thread_probe_state(&fixture->probe, &fixture->target, &moment, false);
 }
