@@ -118,7 +118,7 @@ static void add_noise(struct str *text, const struct diff_print *print)
 		"%.1f, at 50 %% by %.1f.\n",
 		what, 100 * diff_floor(diff, 0.01), 100 * diff_floor(diff, 0.10),
 		100 * diff_floor(diff, 0.50));
-	str_add_text(text, "        Of the samples, which are not independent, ");
+	str_add_text(text, "        Of the samples, which are neither independent nor equal, ");
 	add_worth(text, &diff->before);
 	str_add_text(text, ", ");
 	add_worth(text, &diff->after);

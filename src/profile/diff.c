@@ -254,7 +254,7 @@ static bool weigh(struct diff *diff, struct part *part, struct walk *walk)
 		double value = value_of(diff, entry);
 		walk->self[part->stack_of[entry->stack]] += value;
 		part->side->samples += entry->count;
-		squares += entry->count ? value * value / (double)entry->count : 0;
+		squares += diff->by_samples ? entry->count_squares : entry->weight_squares;
 	}
 	walk_fill(walk, part->values);
 	for (u32 i = 0; i < profile->entries.count; i++) {
@@ -394,7 +394,15 @@ static struct noise_variance variance_of(const struct part *part, u32 number, do
 struct comparing {
 	struct diff *diff;
 	const struct part *before, *after;
+	const struct walk *walk;
 };
+
+/* What a number of a vector is of. */
+static u32 location_at(const struct walk *walk, u32 number)
+{
+	return number < walk->nodes ? walk->names->stacks.at[number].location :
+				      (number - walk->nodes) % walk->rows;
+}
 
 /* How likely so large a difference is by chance; the standard error and its degrees of freedom. */
 static double chance_of(const struct comparing *c, u32 number, bool phases, double *error,
@@ -431,7 +439,8 @@ static double chance_of(const struct comparing *c, u32 number, bool phases, doub
 static bool can_be_told(const struct comparing *c, u32 number)
 {
 	return c->before->samples[number] + c->after->samples[number] >= NOISE_LEAST &&
-	       c->before->side->whole > 0 && c->after->side->whole > 0;
+	       c->before->side->whole > 0 && c->after->side->whole > 0 &&
+	       !names_is_of_reading(c->walk->names, location_at(c->walk, number));
 }
 
 /* By the cutoff of all that were compared together. */
@@ -478,9 +487,10 @@ static double cutoff_of(const struct comparing *c, u32 first, u32 count, u32 hal
 	return noise_cutoff(chances, *tested, FALSE_RATE);
 }
 
-static bool judge_all(const struct comparing *c, const struct walk *walk)
+static bool judge_all(const struct comparing *c)
 {
 	struct diff *diff = c->diff;
+	const struct walk *walk = c->walk;
 	AUTO_FREE double *chances = calloc(walk->size, sizeof *chances);
 	u32 tested;
 
@@ -542,8 +552,8 @@ bool diff_make(struct diff *diff, const struct profile *before, const struct pro
 {
 	struct part parts[2] = { { .profile = before, .side = &diff->before },
 				 { .profile = after, .side = &diff->after } };
-	struct comparing comparing = { diff, &parts[0], &parts[1] };
 	struct walk walk = { 0 };
+	struct comparing comparing = { diff, &parts[0], &parts[1], &walk };
 
 	*diff = (struct diff){ .options = *options };
 	diff->by_samples = !profile_total_weight(before) || !profile_total_weight(after);
@@ -552,7 +562,7 @@ bool diff_make(struct diff *diff, const struct profile *before, const struct pro
 	for (u32 i = 0; good && i < COUNT_OF(parts); i++)
 		good = weigh(diff, &parts[i], &walk) && measure(diff, &parts[i], &walk) &&
 		       set_clustering(diff, &parts[i], &walk);
-	if (good && judge_all(&comparing, &walk)) {
+	if (good && judge_all(&comparing)) {
 		set_node_selfs(diff, &parts[0], &parts[1]);
 		show_lines(diff, &parts[0]);
 		show_lines(diff, &parts[1]);

@@ -69,9 +69,7 @@ void import_add(struct import_rows *rows, u32 thread, u32 stack, u64 count, u64 
 	}
 	rows->count += count;
 	rows->weight += weight;
-	u32 entry = profile_add(profile, thread, stack, weight, 0);
-	if (entry != PROFILE_NONE)
-		profile->entries.at[entry].count += count - 1; /* the one that was added */
+	profile_add_counted(profile, thread, stack, count, weight);
 }
 
 /* The byte that a text says, and how many characters that takes. */

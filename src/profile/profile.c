@@ -244,8 +244,10 @@ u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 
 	struct profile_entry *entry = &profile->entries.at[number];
 	struct profile_thread *owner = &profile->threads.at[thread];
 	entry->count++;
+	entry->count_squares++;
 	if (!(flags & SAMPLE_UNPAID)) {
 		entry->weight += weight;
+		entry->weight_squares += (double)weight * (double)weight;
 		return number;
 	}
 	if (!entry->unpaid && !vec_push(&owner->unpaid, number)) {
@@ -259,8 +261,10 @@ u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 
 
 void profile_add_more(struct profile *profile, u32 entry, u64 more)
 {
-	if (entry != PROFILE_NONE)
-		profile->entries.at[entry].count += more;
+	if (entry == PROFILE_NONE)
+		return;
+	profile->entries.at[entry].count += more;
+	profile->entries.at[entry].count_squares += (double)more * (double)(more + 2);
 }
 
 u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight)
@@ -268,10 +272,13 @@ u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 coun
 	if (thread >= profile->threads.count)
 		return PROFILE_NONE;
 	u32 number = find_or_add_entry(profile, thread, stack);
-	if (number != PROFILE_NONE) {
-		profile->entries.at[number].count += count;
-		profile->entries.at[number].weight += weight;
-	}
+	if (number == PROFILE_NONE)
+		return number;
+	struct profile_entry *entry = &profile->entries.at[number];
+	entry->count += count;
+	entry->count_squares += (double)count;
+	entry->weight += weight;
+	entry->weight_squares += (double)weight * (double)weight / (double)(count ? count : 1);
 	return number;
 }
 
@@ -285,9 +292,11 @@ bool profile_share(struct profile *profile, u32 thread, u64 weight)
 	if (!owner->unpaid_samples)
 		return false;
 	u64 samples = 0, paid = 0;
+	double each = (double)weight / (double)owner->unpaid_samples;
 	for (u32 i = 0; i < owner->unpaid.count; i++) {
 		struct profile_entry *entry = &profile->entries.at[owner->unpaid.at[i]];
 		samples += entry->unpaid;
+		entry->weight_squares += (double)entry->unpaid * each * each;
 		u64 due = (u64)((unsigned __int128)weight * samples / owner->unpaid_samples);
 		entry->weight += due - paid;
 		entry->unpaid = 0;

@@ -50,6 +50,8 @@ struct profile_entry {
 	u64 count;
 	u64 weight;
 	u64 unpaid; /* of `count`, those that wait for their thread's profile_share() */
+	/* Sums over the samples that were taken: one stands for several, or weighs more, and is one all the same. */
+	double count_squares, weight_squares;
 };
 
 struct profile_mapping {
@@ -106,7 +108,7 @@ u32 profile_thread(struct profile *profile, u32 process, u32 tid, u32 life, cons
 u32 profile_add(struct profile *profile, u32 thread, u32 stack, u64 weight, u16 flags);
 /* The sample that gave the entry stands for `more` others, too. */
 void profile_add_more(struct profile *profile, u32 entry, u64 more);
-/* Counts `count` samples that weigh `weight` in all, as another profile has them. Gives the entry. */
+/* Counts `count` samples that weigh `weight` in all, each as much, as another profile has them. Gives the entry. */
 u32 profile_add_counted(struct profile *profile, u32 thread, u32 stack, u64 count, u64 weight);
 /* Shares `weight` among the thread's unpaid samples; false when it has none (nothing is changed). */
 bool profile_share(struct profile *profile, u32 thread, u64 weight);

@@ -5,6 +5,8 @@
  * thread.  Every export shows these texts as they are. */
 #include "sample/names.h"
 
+#include <string.h>
+
 // clang-format off
 static const char *const mark_texts[MARK_COUNT] = {
 	[MARK_MOVING]     = "[moving]",
@@ -29,4 +31,18 @@ u32 names_mark(struct names *names, enum frame_mark mark)
 	struct name_location location = { .function = names_function(names, &function) };
 
 	return names_location(names, &location);
+}
+
+bool names_is_of_reading(const struct names *names, u32 location)
+{
+	static const enum frame_mark of_reading[] = { MARK_MOVING, MARK_TRUNCATED,
+						      MARK_UNREADABLE };
+	const struct name_function *function =
+		&names->functions.at[names->locations.at[location].function];
+	bool is_code = function->path || function->language;
+
+	for (u32 i = 0; !is_code && i < COUNT_OF(of_reading); i++)
+		if (!strcmp(names->strings.at[function->name].text, mark_texts[of_reading[i]]))
+			return true;
+	return false;
 }

@@ -72,3 +72,5 @@ void names_replace(struct names *names, u32 location, u32 by);
 /* The location of a mark: "[moving]", "(garbage collection)" and so on. */
 u32 names_mark(struct names *names, enum frame_mark mark);
 const char *frame_mark_text(enum frame_mark mark);
+/* Is it a mark of the reading, "[moving]" or "[truncated]"? How often these come depends on the machine, not on the program. */
+bool names_is_of_reading(const struct names *names, u32 location);

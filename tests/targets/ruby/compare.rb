@@ -3,7 +3,8 @@
 #
 # Its methods part0 to part16 work in random order, each in proportion to its share of 100; part0, which has 20,
 # works EXTRA more.  KIND "steady": all of the time the same; "phases": for some
-# 10 to 60 ms the first half of them does ten times as much, then the second.
+# 10 to 60 ms the first half of them does ten times as much, then the second.  At its end it says what a turn of each
+# took: where memory happens to lie, one of them may be half as fast again, or slower, in one run of thirty.
 require_relative "truth"
 
 KIND = ARGV.fetch(0)
@@ -26,9 +27,13 @@ end
 TURNS_IN = [turns_in(0), turns_in(1)].freeze
 METHODS = UNITS.each_index.map { |number| :"part#{number}" }.freeze
 
+TOOK = METHODS.map { [] } # ns a turn, of each call
+
 def work(turns)
   number = RANDOM.rand(METHODS.size)
+  from = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
   send(METHODS[number], turns[number])
+  TOOK[number] << (Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - from).to_f / turns[number]
 end
 
 # By count and not by a clock: a thread that has to wait for its CPU does so in a system call, and on a busy
@@ -43,3 +48,6 @@ while calls > 0
   calls -= KIND == "phases" ? 5 * now : now
   phase = 1 - phase
 end
+
+turn_ns = TOOK.map { |each| each.sort[each.size / 2] || 0 }
+Truth.finish(part: UNITS.zip(turn_ns).map { |units, ns| units * ns })

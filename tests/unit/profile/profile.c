@@ -126,6 +126,29 @@ static void a_share_is_paid_in_proportion_and_exactly(void **state)
 	profile_free(&p);
 }
 
+/* What samples are worth: ten that weigh the same are more than one that weighs as much as nine others. */
+static void squares_are_of_the_samples_that_were_taken(void **state)
+{
+	(void)state;
+	struct profile p;
+	assert_true(profile_init(&p));
+	u32 thread = profile_thread(&p, profile_process(&p, 1, 1, "x"), 1, 0, "");
+	u32 a = line_stack(&p, 0, 1), b = line_stack(&p, 0, 2);
+	profile_add(&p, thread, a, 30, 0);
+	profile_add(&p, thread, a, 0, SAMPLE_UNPAID);
+	profile_add(&p, thread, b, 0, SAMPLE_UNPAID);
+	assert_true(profile_share(&p, thread, 80));
+	assert_float_equal(p.entries.at[0].weight_squares, 30 * 30 + 40 * 40, 0);
+	assert_float_equal(p.entries.at[1].weight_squares, 40 * 40, 0);
+	profile_add_more(&p, 1, 9); /* it stands for ten */
+	assert_float_equal(p.entries.at[0].count_squares, 2, 0);
+	assert_float_equal(p.entries.at[1].count_squares, 100, 0);
+	profile_add_counted(&p, thread, b, 4, 80);
+	assert_float_equal(p.entries.at[1].count_squares, 104, 0);
+	assert_float_equal(p.entries.at[1].weight_squares, 40 * 40 + 4 * 20 * 20, 0);
+	profile_free(&p);
+}
+
 static void random_shares_sum_to_the_nanosecond(void **state)
 {
 	(void)state;
@@ -209,6 +232,7 @@ int main(void)
 		cmocka_unit_test(lives_of_one_tid_have_rows_by_name),
 		cmocka_unit_test(names_of_one_tid_do_not_cost_their_square),
 		cmocka_unit_test(a_share_is_paid_in_proportion_and_exactly),
+		cmocka_unit_test(squares_are_of_the_samples_that_were_taken),
 		cmocka_unit_test(random_shares_sum_to_the_nanosecond),
 		cmocka_unit_test(a_path_has_one_source_and_is_found_at_once),
 		cmocka_unit_test(no_memory_is_said),
