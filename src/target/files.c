@@ -145,9 +145,17 @@ static void read_root(const struct target *target, char prefix[static PROC_TEXT_
 	prefix[length > 0 ? length : 0] = 0;
 }
 
+/* Of one that has ended, its kin's, or else our own: what is opened there is checked to be what was mapped. */
 static int open_root(const struct target *target)
 {
-	return openat(target->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[32];
+	int fd = openat(target->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 || !target->kin)
+		return fd;
+	snprintf(name, sizeof name, "/proc/%u/root", target->kin);
+	fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 static int open_path(const struct target *target, const struct mapping *mapping)

@@ -39,6 +39,7 @@ struct target {
 	struct mem_live mem;
 	struct maps maps;
 	int proc_fd; /* /proc/PID, opened once: a reused pid cannot slip in */
+	u32 kin;     /* a process that had the same root, for when it has ended; 0: none */
 	char comm[16];
 	char exe[256]; /* as its own root sees it, cut if longer */
 };

@@ -4,12 +4,14 @@ import os
 import random
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
+import folded
 from rows import Skip, at_least, at_most, enough, exactly, holds, row
 from rows_kernel import KERNEL, symbols
-from target import Target, start
+from target import Target, child_of, start
 
 
 def samples_in(recording, function):
@@ -104,6 +106,33 @@ def comes_to(pid, states, seconds=3):
             return True
         time.sleep(0.001)
     return False
+
+
+@row("trace-late", "a program that has ended before sonde had a CPU again: every call has its stack", language="native")
+def ended_meanwhile(run):
+    count = 200  # their stacks find room in the ring
+    command = run.interpreter.command("calls.c", "missing", count)
+    subprocess.run(command, check=True, capture_output=True)  # the file is in the cache
+    with tempfile.TemporaryDirectory(prefix="sonde-late-") as name:
+        words = run.sonde.words(Path(name), events=["syscall-exit:openat"], seconds=None, more=["--every", 1],
+                                command=["sh", "-c", 'read go; exec "$@"', "sh", *command])
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            child = child_of(process.pid)
+            while Path(f"/proc/{child}/comm").read_text() != "sh\n" or not comes_to(child, {"S"}):
+                time.sleep(0.001)  # until then it is sonde's own
+            process.send_signal(signal.SIGSTOP)
+            yield holds("sonde stands still", comes_to(process.pid, {"T"}), "yes")
+            process.stdin.write(b"go\n")
+            process.stdin.flush()
+            yield holds("the program has ended", comes_to(child, {"Z"}, 20), "yes")
+            process.send_signal(signal.SIGCONT)
+            process.communicate(timeout=60)
+        stacks = folded.parse((Path(name) / "out.folded").read_bytes())
+    own = [stack for stack in stacks if symbols(stack)[-1].startswith("syscall-exit:openat ENOENT")]
+    yield exactly("calls that failed", sum(stack.count for stack in own), count)
+    yield exactly("with the program's own stack", sum(stack.count for stack in own if symbols(stack)[:1] == ["_start"]
+                                                      and symbols(stack)[-6:-2] == ["main", "outer", "middle", "inner"]), count)
+    yield exactly("cut", sum(stack.count for stack in stacks if "[truncated]" in symbols(stack)), 0)
 
 
 def stopped_again_and_again(process, target, rounds):

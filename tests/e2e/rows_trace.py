@@ -103,7 +103,7 @@ def latencies(run):
     yield Figure(f"another stack {wrong.most_common(1)}", wrong.total(), "= 0", not wrong)
 
 
-@row("trace-exit", "syscall-exit: the error is part of the frame", language="native", alone=True)
+@row("trace-exit", "syscall-exit: the error is part of the frame", language="native")
 def exits(run):
     count = run.count(20_000, 1_000)
     recording, _ = traced(run, "missing", count, ["syscall-exit:openat"], "--every", 1)

@@ -22,6 +22,12 @@ struct mmap_record {
 	u32 protection, flags;
 };
 
+/* PERF_RECORD_COMM; the name follows. */
+struct comm_record {
+	struct perf_event_header header;
+	u32 pid, tid;
+};
+
 static bool open_ring(struct kernel_mappings *mappings, const struct perf_event_attr *attributes,
 		      int cpu, struct err *err)
 {
@@ -46,7 +52,7 @@ bool kernel_mappings_open(struct kernel_mappings *mappings, struct err *err)
 
 	*mappings = (struct kernel_mappings){ .wait_fd = epoll_create1(EPOLL_CLOEXEC),
 					      .drained_ns = clock_now_ns() };
-	attributes.mmap = attributes.mmap2 = 1;
+	attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = 1;
 	attributes.wakeup_watermark = 1; /* each record */
 	for (int cpu = 0; cpu < cpus; cpu++)
 		if (!open_ring(mappings, &attributes, cpu, err)) {
@@ -62,27 +68,62 @@ void kernel_mappings_close(struct kernel_mappings *mappings)
 		perf_ring_close(&mappings->rings.at[i]);
 	vec_free(&mappings->rings);
 	vec_free(&mappings->news);
+	vec_free(&mappings->texts);
 	if (mappings->wait_fd > 0)
 		close(mappings->wait_fd);
 	mappings->wait_fd = -1;
 }
 
-static void take_record(void *arg, const struct perf_event_header *header)
+/* Of a record, behind its fixed part; with its zero, padded to eight bytes. */
+static void take_news(struct kernel_mappings *mappings, const struct perf_event_header *header,
+		      size_t fixed, struct kernel_mapped news)
 {
-	struct kernel_mappings *mappings = arg;
-	struct mmap_record record;
+	const char *text = (const char *)header + fixed;
+	u32 length = (u32)strnlen(text, header->size - fixed - 1);
 
-	if (header->type != PERF_RECORD_MMAP2 || header->size < sizeof record + 8)
+	if (!vec_grow(&mappings->texts, mappings->texts.count + length + 1))
+		return;
+	news.time_ns = perf_record_time(header);
+	news.text = mappings->texts.count;
+	memcpy(mappings->texts.at + news.text, text, length);
+	mappings->texts.at[news.text + length] = 0;
+	if (vec_push(&mappings->news, news))
+		mappings->texts.count += length + 1;
+}
+
+static void take_exec(struct kernel_mappings *mappings, const struct perf_event_header *header)
+{
+	struct comm_record record;
+
+	if (header->size < sizeof record + 8 || !(header->misc & PERF_RECORD_MISC_COMM_EXEC))
 		return;
 	memcpy(&record, header, sizeof record);
-	vec_push(&mappings->news,
-		 (struct kernel_mapped){ .time_ns = perf_record_time(header),
-					 .start = record.start,
-					 .end = record.start + record.length,
-					 .offset = record.offset,
-					 .inode = record.inode,
-					 .device = record.major << 20 | (record.minor & 0xfffff),
-					 .pid = record.pid });
+	take_news(mappings, header, sizeof record,
+		  (struct kernel_mapped){ .pid = record.pid, .is_exec = true });
+}
+
+static void take_mapping(struct kernel_mappings *mappings, const struct perf_event_header *header)
+{
+	struct mmap_record record;
+
+	if (header->size < sizeof record + 8)
+		return;
+	memcpy(&record, header, sizeof record);
+	take_news(mappings, header, sizeof record,
+		  (struct kernel_mapped){ .start = record.start,
+					  .end = record.start + record.length,
+					  .offset = record.offset,
+					  .inode = record.inode,
+					  .device = record.major << 20 | (record.minor & 0xfffff),
+					  .pid = record.pid });
+}
+
+static void take_record(void *arg, const struct perf_event_header *header)
+{
+	if (header->type == PERF_RECORD_MMAP2)
+		take_mapping(arg, header);
+	else if (header->type == PERF_RECORD_COMM)
+		take_exec(arg, header);
 }
 
 static int by_time(const void *left_, const void *right_)
@@ -92,11 +133,14 @@ static int by_time(const void *left_, const void *right_)
 	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
-bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out)
+bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out,
+			  const char **text)
 {
 	u32 before = mappings->news.count;
 	bool is_whole = true;
 
+	if (!before)
+		vec_clear(&mappings->texts);
 	for (u32 i = 0; i < mappings->rings.count; i++)
 		is_whole &= perf_ring_drain(&mappings->rings.at[i], take_record, mappings);
 	if (!is_whole && !mappings->lost_ns)
@@ -109,6 +153,7 @@ bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct
 	if (!mappings->news.count || mappings->news.at[0].time_ns > until_ns)
 		return false;
 	*out = mappings->news.at[0];
+	*text = mappings->texts.at + out->text;
 	mappings->news.count--;
 	memmove(mappings->news.at, mappings->news.at + 1,
 		mappings->news.count * sizeof mappings->news.at[0]);

@@ -220,13 +220,17 @@ static void tell_anew(struct run *run, struct watched *process)
 void run_take_mappings(struct run *run, u64 until_ns)
 {
 	struct kernel_mapped mapped;
+	const char *text;
 
-	while (kernel_mappings_next(&run->mappings, until_ns, &mapped)) {
+	while (kernel_mappings_next(&run->mappings, until_ns, &mapped, &text)) {
 		struct watched *process = run_find(run, mapped.pid);
-		if (process && watched_replaces(process, &mapped))
+		if (!process)
+			continue;
+		watched_tell(process, &mapped, text);
+		if (!mapped.is_exec && watched_replaces(process, &mapped))
 			tell_anew(run, process);
-		else if (process)
-			process->has_news = true;
+		else
+			process->has_news |= !mapped.is_exec;
 	}
 	for (u32 i = 0; run->mappings.lost_ns && i < run->processes.count; i++)
 		watched_doubt(run->processes.at[i], run->mappings.lost_ns);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOG_DOMAIN LOG_kernel
 #include "base/log.h"
@@ -44,6 +45,7 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 
 	if (!child)
 		return NULL;
+	child->parent = parent->pid;
 	child->execs = parent->execs;
 	child->space_number = parent->space_number;
 	child->maps_ns = parent->maps_ns;
@@ -73,6 +75,7 @@ void watched_free(struct watched *process)
 		target_close(&process->own);
 	vec_free(&process->threads);
 	vec_free(&process->replaced);
+	told_forget(&process->told);
 	free(process);
 }
 
@@ -102,6 +105,7 @@ void watched_exec(struct watched *process, const struct kernel_head *head, u64 i
 	keep_one_thread(process, head);
 	memset(process->vms, 0, sizeof process->vms);
 	process->maps_ns = process->ask_ns = process->asked_ns = 0;
+	process->is_told = false;
 	backoff_reset(&process->read_maps);
 	process->may_have_one = false;
 	attached_free(&process->attached);
@@ -130,6 +134,8 @@ bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns)
 		backoff_reset(&process->read_maps);
 		return false; /* the kernel has no room for it */
 	}
+	if (process->is_told)
+		return process->has_news;
 	/* of what is older than the last reading nothing new will be said */
 	if (time_ns < process->maps_ns || !backoff_is_due(&process->read_maps, time_ns))
 		return false;
@@ -254,16 +260,55 @@ static bool fill_space(struct watched *process, struct err *err)
 	return true;
 }
 
-bool watched_read_maps(struct watched *process, struct err *err)
+/* One that has ended is not opened again: the next of that number may be another. */
+static bool ask_maps(struct watched *process, struct err *err)
 {
 	u64 now = clock_now_ns();
 	bool is_open = process->target->proc_fd >= 0 && process->maps_ns;
 
-	if (!(is_open ? target_read_maps(process->target, err) : open_anew(process, err)))
+	if (process->is_told ||
+	    !(is_open ? target_read_maps(process->target, err) : open_anew(process, err)))
 		return false;
+	if (!told_is_of(&process->told, &process->target->maps))
+		return false; /* the samples are of an image that is gone */
 	process->maps_ns = now;
+	told_forget(&process->told);
+	return true;
+}
+
+static bool believe_told(struct watched *process)
+{
+	u32 kin = process->parent ? process->parent : (u32)getpid();
+
+	if (!target_believe(process->target, &process->told, kin))
+		return false;
+	process->maps_ns = process->told.time_ns;
+	process->is_told = true;
+	return true;
+}
+
+bool watched_read_maps(struct watched *process, struct err *err)
+{
+	if (!ask_maps(process, err) && !believe_told(process))
+		return false;
 	process->has_news = false;
 	return fill_space(process, err);
+}
+
+void watched_tell(struct watched *process, const struct kernel_mapped *mapped, const char *text)
+{
+	struct mapping mapping = { .start = mapped->start,
+				   .end = mapped->end,
+				   .offset = mapped->offset,
+				   .inode = mapped->inode,
+				   .device = mapped->device,
+				   .readable = true,
+				   .executable = true };
+
+	if (mapped->is_exec)
+		told_exec(&process->told, text, mapped->time_ns);
+	else if (mapped->inode || !strcmp(text, "[vdso]"))
+		told_mapping(&process->told, &mapping, text, mapped->time_ns);
 }
 
 /* ---- its VM -------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "engines/kernel/code.h"
 #include "engines/kernel/machine.h"
 #include "engines/kernel/mapped.h"
+#include "target/told.h"
 
 enum { WATCHED_ENDED = 16 };
 
@@ -41,7 +42,7 @@ struct replaced_code {
 };
 
 struct watched {
-	u32 pid;
+	u32 pid, parent; /* 0: not known */
 	u32 execs;
 	u64 incarnation;       /* never the same for two images of two processes */
 	struct target *target; /* the caller's, or `own` */
@@ -49,6 +50,8 @@ struct watched {
 	struct unwind_space space;
 	u32 space_number;         /* the kernel's; 0: none */
 	u64 maps_ns;              /* when the mappings were read; 0: they are to be read */
+	struct told told;         /* of them, since then */
+	bool is_told;             /* they could not be read any more, and are what was told */
 	struct backoff read_maps; /* again, for code that is mapped nowhere */
 	VEC(struct replaced_code) replaced; /* of late */
 	bool is_doubted;                    /* what it maps is to be read */
@@ -84,10 +87,12 @@ void watched_free(struct watched *process);
 void watched_exec(struct watched *process, const struct kernel_head *head, u64 incarnation);
 /* Is it time to read what it maps, for code that is at this address, or for what it has mapped since? */
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
-/* Reads what it maps now. False: it cannot be read (any more); what was known stays. */
+/* Reads what it maps now, or of one that has ended takes what was told. False: neither can be; what was known stays. */
 bool watched_read_maps(struct watched *process, struct err *err);
 /* It may have put other code anywhere since then, and nobody said so. */
 void watched_doubt(struct watched *process, u64 since_ns);
+/* What the kernel says of it. */
+void watched_tell(struct watched *process, const struct kernel_mapped *mapped, const char *text);
 /* Has it put other code where code was? Then what it maps is to be read, and the kernel told. */
 bool watched_replaces(struct watched *process, const struct kernel_mapped *mapped);
 /* The kernel has been told. */

@@ -36,7 +36,9 @@ static int new_file(void)
 /* The next news of this process for that address; false: there are none. */
 static bool next(struct kernel_mappings *mappings, u64 at, struct kernel_mapped *out)
 {
-	while (kernel_mappings_next(mappings, clock_now_ns(), out))
+	const char *text;
+
+	while (kernel_mappings_next(mappings, clock_now_ns(), out, &text))
 		if (out->pid == (u32)getpid() && out->start == at)
 			return true;
 	return false;

@@ -12,7 +12,7 @@
 enum { PID = 7, TID = 8, TOLD_MAX = 32 };
 
 /* What was handed out, in order. */
-struct told {
+struct handed {
 	u16 kind, flags;
 	u64 weight;
 	u32 more;
@@ -22,7 +22,7 @@ struct world {
 	struct run *run;
 	struct unwind_files files;
 	struct target target;
-	struct told told[TOLD_MAX];
+	struct handed told[TOLD_MAX];
 	u32 count;
 };
 
@@ -34,8 +34,8 @@ static void take(void *arg, const struct sample *sample, const struct sample_sou
 	assert_int_equal(sample->tid, TID);
 	assert_non_null(source->target);
 	assert_true(w->count < TOLD_MAX);
-	w->told[w->count++] = (struct told){ sample->kind, sample->flags, sample->weight,
-					     sample->more };
+	w->told[w->count++] = (struct handed){ sample->kind, sample->flags, sample->weight,
+					       sample->more };
 }
 
 static void begin(struct world *w, const struct engine_options *options)
