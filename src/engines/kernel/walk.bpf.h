@@ -237,6 +237,17 @@ static __always_inline enum unwind_step ruleless_step(struct drive *drive, bool 
 
 /* ---- a step -------------------------------------------------------------------------------- */
 
+enum { CALL_CLONE = 56, CALL_CLONE3 = 435 /* x86-64 */ };
+
+/* A thread that has yet to return from the call that made it, on a stack of its own: what lies on that is its argument. In a
+ * forked child, whose stack is its parent's, there is a rule. (glibc up to 2.33 has none behind the call: clone(2) is where it
+ * begins.) */
+static __always_inline bool is_newborn(const struct room *room)
+{
+	return room->record.head.native_count == 1 && !room->regs.rax &&
+	       (room->regs.orig_rax == CALL_CLONE || room->regs.orig_rax == CALL_CLONE3);
+}
+
 static __always_inline enum unwind_step native_step(struct drive *drive)
 {
 	struct unwind_walk *walk = &drive->room->walk;
@@ -255,6 +266,8 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 	    unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule) &&
 	    rule.kind != UNWIND_NONE)
 		return unwind_step(&mem, &rule, walk);
+	if (range->kind == KERNEL_RANGE_TABLE && is_newborn(drive->room))
+		return UNWIND_DONE;
 	return ruleless_step(drive, range->kind == KERNEL_RANGE_NO_TABLE);
 }
 
