@@ -237,15 +237,16 @@ static __always_inline enum unwind_step ruleless_step(struct drive *drive, bool 
 
 /* ---- a step -------------------------------------------------------------------------------- */
 
-enum { CALL_CLONE = 56, CALL_CLONE3 = 435 /* x86-64 */ };
+enum { CALL_CLONE = 56 /* x86-64 */ };
 
-/* A thread that has yet to return from the call that made it, on a stack of its own: what lies on that is its argument. In a
- * forked child, whose stack is its parent's, there is a rule. (glibc up to 2.33 has none behind the call: clone(2) is where it
- * begins.) */
+/* A thread that has yet to return from the call that made it, on the stack that this was given: its argument lies there, and no
+ * way back.  (glibc's clone3(), from 2.34 on, leaves that stack empty; a forked child has its parent's.) */
 static __always_inline bool is_newborn(const struct room *room)
 {
-	return room->record.head.native_count == 1 && !room->regs.rax &&
-	       (room->regs.orig_rax == CALL_CLONE || room->regs.orig_rax == CALL_CLONE3);
+	const struct pt_regs *regs = &room->regs;
+
+	return room->record.head.native_count == 1 && regs->orig_rax == CALL_CLONE && !regs->rax &&
+	       regs->rsi == regs->rsp;
 }
 
 static __always_inline enum unwind_step native_step(struct drive *drive)
@@ -266,8 +267,6 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 	    unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule) &&
 	    rule.kind != UNWIND_NONE)
 		return unwind_step(&mem, &rule, walk);
-	if (range->kind == KERNEL_RANGE_TABLE && is_newborn(drive->room))
-		return UNWIND_DONE;
 	return ruleless_step(drive, range->kind == KERNEL_RANGE_NO_TABLE);
 }
 
@@ -286,7 +285,7 @@ static long native_one(u64 index, struct drive *drive)
 	frame->sp = room->walk.sp;
 	room->used = used + NATIVE_WORDS;
 	head->native_count++;
-	enum unwind_step step = native_step(drive);
+	enum unwind_step step = is_newborn(room) ? UNWIND_DONE : native_step(drive);
 	head->end = step;
 	return step != UNWIND_MORE;
 }
