@@ -119,6 +119,15 @@ static bool add_path(struct maps *maps, const char *text, size_t length, struct 
 	return true;
 }
 
+/* Where in the file a later start is. */
+static struct mapping cut_to(struct mapping mapping, u64 start, u64 end)
+{
+	mapping.offset += mapping.inode ? start - mapping.start : 0;
+	mapping.start = start;
+	mapping.end = end;
+	return mapping;
+}
+
 static bool add_line(struct maps *maps, const char *line, size_t length, struct err *err)
 {
 	struct mapping mapping = { 0 };
@@ -132,10 +141,8 @@ static bool add_line(struct maps *maps, const char *line, size_t length, struct 
 		u64 end = maps->all.at[maps->all.count - 1].end;
 		if (mapping.end <= end)
 			return true;
-		if (mapping.start < end) {
-			mapping.offset += mapping.inode ? end - mapping.start : 0;
-			mapping.start = end;
-		}
+		if (mapping.start < end)
+			mapping = cut_to(mapping, end, mapping.end);
 	}
 	if (maps->all.count >= MAPPINGS_MAX)
 		return err_set(err, ERR_UNSUPPORTED, "more than %u mappings", MAPPINGS_MAX);
@@ -146,58 +153,31 @@ static bool add_line(struct maps *maps, const char *line, size_t length, struct 
 
 /* --- one by one -------------------------------------------------------------------------- */
 
-/* Where in the file a later start is. */
-static struct mapping cut_to(struct mapping mapping, u64 start, u64 end)
-{
-	mapping.offset += mapping.inode ? start - mapping.start : 0;
-	mapping.start = start;
-	mapping.end = end;
-	return mapping;
-}
-
-/* What is left of `old` in front of the new one and behind it, and the new one in its place among them. */
-static u32 put_between(struct mapping *to, const struct mapping *old, u32 count,
-		       const struct mapping *mapping)
-{
-	u32 kept = 0, i = 0;
-
-	for (; i < count && old[i].start < mapping->start; i++)
-		to[kept++] = cut_to(old[i], old[i].start,
-				    old[i].end < mapping->start ? old[i].end : mapping->start);
-	/* the last one may go on behind it */
-	i -= i && old[i - 1].end > mapping->end;
-	to[kept++] = *mapping;
-	for (; i < count; i++)
-		if (old[i].end > mapping->end)
-			to[kept++] = cut_to(
-				old[i], old[i].start > mapping->end ? old[i].start : mapping->end,
-				old[i].end);
-	return kept;
-}
-
 bool maps_put(struct maps *maps, const struct mapping *mapping, const char *path)
 {
-	struct mapping placed = *mapping;
-	u32 count = maps->all.count, length = (u32)strlen(path) + 1;
-	AUTO_FREE struct mapping *old = malloc((count + 1) * sizeof *old);
+	struct mapping pieces[3],
+		placed = *mapping; /* what is left in front, the new one, what is left behind */
+	u32 length = (u32)strlen(path) + 1, kept = 0;
+	u32 first = vec_first_not(&maps->all, one, one->end <= mapping->start);
+	u32 behind = vec_first_not(&maps->all, one, one->start < mapping->end);
 
-	if (!old || count + 2 > MAPPINGS_MAX || maps->paths.count + length > MAPS_PATHS_MAX ||
-	    !vec_grow(&maps->all, count + 2) || !vec_grow(&maps->paths, maps->paths.count + length))
+	if (maps->all.count + 2 > MAPPINGS_MAX || maps->paths.count + length > MAPS_PATHS_MAX ||
+	    !vec_grow(&maps->all, maps->all.count + 2) ||
+	    !vec_grow(&maps->paths, maps->paths.count + length))
 		return false;
 	placed.path = maps->paths.count;
 	memcpy(maps->paths.at + placed.path, path, length);
 	maps->paths.count += length;
-	if (count)
-		memcpy(old, maps->all.at, count * sizeof *old);
-	maps->all.count = put_between(maps->all.at, old, count, &placed);
-	return true;
-}
 
-bool maps_put_all(struct maps *maps, const struct maps *more)
-{
-	for (u32 i = 0; i < more->all.count; i++)
-		if (!maps_put(maps, &more->all.at[i], more->paths.at + more->all.at[i].path))
-			return false;
+	struct mapping *at = maps->all.at;
+	if (first < behind && at[first].start < mapping->start)
+		pieces[kept++] = cut_to(at[first], at[first].start, mapping->start);
+	pieces[kept++] = placed;
+	if (first < behind && at[behind - 1].end > mapping->end)
+		pieces[kept++] = cut_to(at[behind - 1], mapping->end, at[behind - 1].end);
+	memmove(at + first + kept, at + behind, (maps->all.count - behind) * sizeof *at);
+	memcpy(at + first, pieces, kept * sizeof *at);
+	maps->all.count += kept - (behind - first);
 	return true;
 }
 

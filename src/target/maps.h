@@ -17,5 +17,4 @@ bool maps_add_text(struct maps *maps, const char *text, size_t length, size_t *t
 		   struct err *err);
 /* One more, in place of what was there; its own `path` is not looked at. False: out of memory, and nothing has changed. */
 bool maps_put(struct maps *maps, const struct mapping *mapping, const char *path);
-bool maps_put_all(struct maps *maps, const struct maps *more);
 void maps_free(struct maps *maps);

@@ -46,21 +46,27 @@ void told_forget(struct told *told)
 	*told = (struct told){ 0 };
 }
 
-bool target_believe(struct target *target, const struct told *told, u32 kin)
+static bool put_all(struct maps *maps, const struct maps *more)
 {
-	struct maps maps = { 0 };
-	bool good = told->maps.all.count > 0 && !told->is_too_much &&
-		    (told->is_anew || maps_put_all(&maps, &target->maps)) &&
-		    maps_put_all(&maps, &told->maps);
+	for (u32 i = 0; i < more->all.count; i++)
+		if (!maps_put(maps, &more->all.at[i], more->paths.at + more->all.at[i].path))
+			return false;
+	return true;
+}
 
-	if (!good) {
-		maps_free(&maps);
+bool target_believe(struct target *target, struct told *told, u32 kin)
+{
+	if (!told->maps.all.count || told->is_too_much)
+		return false;
+	if (told->is_anew) {
+		maps_free(&target->maps);
+		target->maps = told->maps;
+		told->maps = (struct maps){ 0 };
+		memcpy(target->comm, told->comm, sizeof target->comm);
+	} else if (!put_all(&target->maps, &told->maps)) {
 		return false;
 	}
-	maps_free(&target->maps);
-	target->maps = maps;
 	target->kin = kin;
-	if (told->is_anew)
-		memcpy(target->comm, told->comm, sizeof target->comm);
+	told_forget(told);
 	return true;
 }

@@ -22,6 +22,6 @@ bool told_is_of(const struct told *told, const struct maps *maps);
 /* The process was asked: what was told is in that. */
 void told_forget(struct told *told);
 
-/* The target has ended, and maps what was told beside what it was known to. Its files are looked for below the root of
+/* The target has ended, and maps what was told in place of what was there; that is then taken. Its files are looked for below the root of
  * `kin`, a process that had the same one, or below our own. False when nothing was told, or out of memory. */
-bool target_believe(struct target *target, const struct told *told, u32 kin);
+bool target_believe(struct target *target, struct told *told, u32 kin);

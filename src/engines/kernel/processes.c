@@ -227,10 +227,12 @@ void run_take_mappings(struct run *run, u64 until_ns)
 		if (!process)
 			continue;
 		watched_tell(process, &mapped, text);
-		if (!mapped.is_exec && watched_replaces(process, &mapped))
+		if (mapped.is_exec)
+			continue;
+		if (watched_replaces(process, &mapped))
 			tell_anew(run, process);
 		else
-			process->has_news |= !mapped.is_exec;
+			process->has_news = true;
 	}
 	for (u32 i = 0; run->mappings.lost_ns && i < run->processes.count; i++)
 		watched_doubt(run->processes.at[i], run->mappings.lost_ns);

@@ -279,18 +279,23 @@ static bool ask_maps(struct watched *process, struct err *err)
 static bool believe_told(struct watched *process)
 {
 	u32 kin = process->parent ? process->parent : (u32)getpid();
+	u64 told_ns = process->told.time_ns;
 
 	if (!target_believe(process->target, &process->told, kin))
 		return false;
-	process->maps_ns = process->told.time_ns;
+	process->maps_ns = told_ns;
 	process->is_told = true;
 	return true;
 }
 
 bool watched_read_maps(struct watched *process, struct err *err)
 {
-	if (!ask_maps(process, err) && !believe_told(process))
-		return false;
+	if (!ask_maps(process, err)) {
+		/* no descriptor to spare, no memory: it is there all the same, and asked again */
+		bool may_be_there = err->code == ERR_SYSTEM || err->code == ERR_NO_MEMORY;
+		if (may_be_there || !believe_told(process))
+			return false;
+	}
 	process->has_news = false;
 	return fill_space(process, err);
 }
