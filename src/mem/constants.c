@@ -53,9 +53,9 @@ void constants_add(struct constants *constants, u64 addr, const void *bytes, u32
 	constants->all[place_of(addr)] = constant;
 }
 
-void constants_end(struct constants *constants, bool held)
+void constants_end(struct constants *constants, bool keep)
 {
-	for (u32 i = 0; !held && i < constants->fresh.count; i++)
+	for (u32 i = 0; !keep && i < constants->fresh.count; i++)
 		constants->all[constants->fresh.at[i]] = (struct constant){ 0 };
 	vec_clear(&constants->fresh);
 }

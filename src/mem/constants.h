@@ -5,11 +5,11 @@
  * that takes such a word with mem_constant() gets it from here from the second walk on.
  *
  * A cache: an entry is where its address says and gives way to the next one.  What a walk adds counts when the
- * walk held, for what it took for an object may have been none. */
+ * walk was right, for what it took for an object may have been none, or a dead one. */
 #pragma once
 #include "base/vec.h"
 
-enum { CONSTANT_MAX = 8, CONSTANTS = 4096 };
+enum { CONSTANT_MAX = 24, CONSTANTS = 4096 };
 
 struct constant {
 	u64 image, epoch, addr;
@@ -30,4 +30,4 @@ void constants_begin(struct constants *constants, u64 image, u64 epoch);
 bool constants_find(const struct constants *constants, u64 addr, void *dst, u32 len);
 void constants_add(struct constants *constants, u64 addr, const void *bytes, u32 len);
 /* The end of the walk: what it added is kept, or forgotten. */
-void constants_end(struct constants *constants, bool held);
+void constants_end(struct constants *constants, bool keep);

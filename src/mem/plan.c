@@ -257,7 +257,8 @@ void plan_head_done(struct plan *plan, u64 epoch)
 {
 	plan->in_body = true;
 	plan->last_hit = 0;
-	constants_begin(&plan->constants, plan->image, epoch);
+	/* one that was late was read before the frames, and may have changed by then */
+	constants_begin(&plan->constants, plan->image, plan_head_was_late(plan) ? 0 : epoch);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -544,9 +545,7 @@ enum plan_verdict plan_settle(struct plan *plan)
 	/* a conflict of two copies stays one; what is not the last place may be another */
 	if (elsewhere || (late && !plan->conflict && !plan->still))
 		plan->conflict = !prove_again(plan);
-	bool held = !plan->conflict || plan->still;
-	constants_end(&plan->constants, held);
-	return held ? PLAN_HELD : PLAN_MOVED;
+	return !plan->conflict || plan->still ? PLAN_HELD : PLAN_MOVED;
 }
 
 /* Was all that the walk took just what was proven before? */
@@ -641,8 +640,9 @@ static bool learn_behind(struct plan *plan, bool believed)
 	return set->behind_layout != 0;
 }
 
-bool plan_end(struct plan *plan, bool believed)
+bool plan_end(struct plan *plan, bool believed, bool sure)
 {
+	constants_end(&plan->constants, believed && sure);
 	learn_place(plan, believed);
 	bool learned = learn_behind(plan, believed);
 	learn_touched(plan);

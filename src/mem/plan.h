@@ -35,7 +35,7 @@
  * then read a second time and compared: correct, but slower.  It is part of the plan
  * from then on.
  *
- * What was taken with mem_constant by a walk that held is known from then on, until the epoch changes (constants.h):
+ * What was taken with mem_constant by a walk that was sure of its leaf is known from then on, until the epoch changes (constants.h):
  * it is not read again.
  *
  * Nothing here retries: an attempt that conflicts has seen a state that moves, and to
@@ -48,7 +48,7 @@
  *	plan_leaf_done(plan, ask)       may the rest be left out?
  *	  step(&plan->mem, ...) ...
  *	plan_settle(plan)               HELD or MOVED
- *	plan_end(plan, believed)        learn */
+ *	plan_end(plan, believed, sure)  learn */
 #pragma once
 #include "mem/live.h"
 #include "mem/read_set.h"
@@ -80,9 +80,10 @@ enum plan_verdict plan_settle(struct plan *plan);
 /* Call when the walk has its leaf: what it reads from here on belongs to the callers. With `ask`, true says that the bytes
  * which the last walk with a true plan_end() read for them are all unchanged: they need not be walked again. */
 bool plan_leaf_done(struct plan *plan, bool ask);
-/* `believed`: the walk gave a real stack of this thread. True: its callers are what plan_leaf_done() compares with
- * from now on. */
-bool plan_end(struct plan *plan, bool believed);
+/* `believed`: the walk gave a real stack of this thread. `sure`: and its leaf is none that an earlier call left, which may
+ * have led to objects that were dead: what it took for constants is kept. True: its callers are what plan_leaf_done() compares
+ * with from now on. */
+bool plan_end(struct plan *plan, bool believed, bool sure);
 /* Were words of the head read at once and not by the plan? Then what should be read last was not. */
 bool plan_head_was_late(const struct plan *plan);
 /* Did any word, one that may drift too, differ between the copies of this transaction? Then the

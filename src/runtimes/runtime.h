@@ -135,6 +135,8 @@ struct runtime {
 	/* Optional. Does who sleeps on the futex at this address wait for the VM's lock? For VMs that do not say of
 	 * a thread that it waits. */
 	bool (*is_lock)(const struct mem *mem, const void *state, u64 address);
+	/* Optional. Does the thread hold the VM's lock? A walker, too; any instant will do. */
+	bool (*holds_lock)(const struct mem *mem, const void *state, u64 thread);
 	/* Optional, when it has a lock in some builds only: has this one it? */
 	bool (*has_lock)(const void *state);
 	/* Optional. Adds a line "name = value" for each local variable of a frame of a thread that stands still; false

@@ -35,24 +35,20 @@ struct walk {
 };
 
 enum walk_flags {
-	WALK_GC = 1 << 0,   /* the thread is collecting garbage: the engine puts MARK_GC on top */
-	WALK_LOCK = 1 << 1, /* the thread holds the VM's lock */
-	WALK_TOP_UNSET =
-		1 << 2, /* the innermost frame was published before it was filled (Ruby <= 2.7)
-				  * and left out: the engine puts MARK_MOVING in its place */
-	WALK_TOP_UNSURE =
-		1 << 3, /* frames are published before they are filled: even of a thread that
-				   * stands still the innermost may be a leftover of an earlier call */
-	WALK_TOP_UNLINKED =
-		1
-		<< 5, /* the innermost frame does not lead to its caller: <runtime>_mend() of step.h may find it */
-	WALK_LINKED =
-		1 << 4, /* frames are a list, and some outlive their calls (generators): each fits
-			       * its neighbours, and still they can be of two stacks; and it may end before the native
-			       * stack does (greenlets) */
-	WALK_PLACES =
-		1
-		<< 6, /* set behind begin by who wants it: entries say where on the native stack they are (FRAME_PLACED) */
+	WALK_GC = 1 << 0, /* the thread is collecting garbage: the engine puts MARK_GC on top */
+	/* The innermost frame was published before it was filled (Ruby <= 2.7) and left out: the engine puts
+	 * MARK_MOVING in its place. */
+	WALK_TOP_UNSET = 1 << 1,
+	/* Frames are published before they are filled: even of a thread that stands still the innermost may be a
+	 * leftover of an earlier call. */
+	WALK_TOP_UNSURE = 1 << 2,
+	/* The innermost frame does not lead to its caller: <runtime>_mend() of step.h may find it. */
+	WALK_TOP_UNLINKED = 1 << 3,
+	/* Frames are a list, and some outlive their calls (generators): each fits its neighbours, and still they can be
+	 * of two stacks; and it may end before the native stack does (greenlets). */
+	WALK_LINKED = 1 << 4,
+	/* Set behind begin by who wants it: entries say where on the native stack they are (FRAME_PLACED). */
+	WALK_PLACES = 1 << 5,
 };
 
 /* After begin or step: is there a step to come? */

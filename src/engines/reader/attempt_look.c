@@ -21,6 +21,7 @@ struct look_subject attempt_subject(const struct attempt *attempt,
 		.salt = process->program,
 		.calls = process->program == process->incarnation ? CALLS_OWN : CALLS_INHERITED,
 		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
+		.asks_lock = attempt->options->mode == MODE_LOCK || process->has_turns,
 		.still = still,
 		.restless = thread->history.moved != 0,
 	};

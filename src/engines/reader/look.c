@@ -176,9 +176,22 @@ static void remember(struct look *look, const struct look_subject *subject, cons
 	memory->end = *walk;
 }
 
+/* What else is wanted of the thread. */
+static void ask(const struct look *look, const struct look_subject *subject,
+		struct look_result *result)
+{
+	const struct runtime *runtime = subject->runtime;
+	const struct mem *mem = mem_of(look, subject);
+
+	result->raises = subject->asks_raises && runtime->raises &&
+			 runtime->raises(mem, subject->state, subject->thread);
+	result->lock = subject->asks_lock && runtime->holds_lock &&
+		       runtime->holds_lock(mem, subject->state, subject->thread);
+}
+
 /* STEP_MORE is returned for a stack that is too deep. */
 static enum step walk_stack(struct look *look, const struct look_subject *subject,
-			    struct walk *walk, bool *raises)
+			    struct walk *walk, struct look_result *result)
 {
 	look_frames *frames = &look->walked;
 	const struct mem *mem = mem_of(look, subject);
@@ -186,8 +199,7 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 	vec_clear(frames);
 	*walk = (struct walk){ 0 };
 	enum step step = subject->runtime->begin(mem, subject->state, subject->thread, walk);
-	*raises = subject->asks_raises && subject->runtime->raises &&
-		  subject->runtime->raises(mem, subject->state, subject->thread);
+	ask(look, subject, result);
 	plan_head_done(look->plan, walk->epoch);
 	u64 passed = 0;
 	for (u32 steps = 0; step_goes_on(step); steps++) {
@@ -348,13 +360,12 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	vec_clear(&look->stack);
 	plan_begin(look->plan, subject->set, subject->still);
 	enum step end = subject->task ? walk_task(look, subject, &walk, &result->absent) :
-					walk_stack(look, subject, &walk, &result->raises);
+					walk_stack(look, subject, &walk, result);
 	walk_callers(look, subject);
 	result->generation = subject->task                  ? subject->generation :
 			     plan_head_was_late(look->plan) ? generation_now(look, subject) :
 							      walk.generation;
 	result->carrier = walk.carrier;
-	result->lock = walk.flags & WALK_LOCK;
 	bool held = plan_settle(look->plan) == PLAN_HELD;
 	if (held && end == STEP_DONE && !subject->task)
 		held = is_believed(look, subject, &walk);
@@ -367,7 +378,8 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	result->ran = plan_saw_motion(look->plan);
 	if (subject->still)
 		result->flags |= SAMPLE_PAUSED;
-	if (plan_end(look->plan, held && end == STEP_DONE && !(walk.flags & WALK_TOP_UNSET)))
+	bool believed = held && end == STEP_DONE && !(walk.flags & WALK_TOP_UNSET);
+	if (plan_end(look->plan, believed, !(walk.flags & WALK_TOP_UNSURE)))
 		remember(look, subject, &walk);
 	return good;
 }

@@ -49,6 +49,7 @@ struct look_subject {
 	struct look_memory *memory; /* of the same thread as the set; NULL: none is kept */
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */
 	bool asks_raises;      /* result->raises is wanted */
+	bool asks_lock;        /* result->lock is wanted */
 	bool still;            /* the thread is stopped */
 	bool restless;         /* it was seen to move lately: what holds must be plausible, too */
 };

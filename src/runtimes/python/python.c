@@ -255,6 +255,14 @@ static bool has_lock(const void *state)
 	return !(((const struct python_state *)state)->facts & PYTHON_FREE_THREADED);
 }
 
+static bool holds_lock(const struct mem *mem, const void *state, u64 thread)
+{
+	u64 interp;
+
+	return python_interp_of(mem, state, thread, &interp) &&
+	       python_holder(mem, state, interp) == thread;
+}
+
 static bool is_lock(const struct mem *mem, const void *state, u64 address)
 {
 	return python_is_gil(mem, state, address);
@@ -284,6 +292,7 @@ const struct runtime python_runtime = {
 	.has_turns = has_turns,
 	.find_names = python_find_threads,
 	.is_lock = is_lock,
+	.holds_lock = holds_lock,
 	.has_lock = has_lock,
 	.locals = python_add_locals,
 	.raises = raises,

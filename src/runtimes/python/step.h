@@ -223,6 +223,13 @@ PYTHON_WALKER u64 python_epoch(u64 interp, u64 counted)
 	return counted ? (interp * 0x9e3779b97f4a7c15ull + 2 * counted) >> 1 : 0;
 }
 
+/* It collects who has the lock; without one all others stand still meanwhile. */
+PYTHON_WALKER bool python_may_collect(const struct mem *mem, const struct python_state *state,
+				      u64 interp, u64 thread)
+{
+	return (state->facts & PYTHON_FREE_THREADED) || python_holder(mem, state, interp) == thread;
+}
+
 PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_state *state,
 				    u64 interp, struct walk *walk)
 {
@@ -230,12 +237,11 @@ PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_s
 	u64 collecting = at->runtime_collecting ? state->runtime + at->runtime_collecting :
 			 at->interp_collecting  ? interp + at->interp_collecting :
 						  0;
-	/* It collects who has the lock; without one all others stand still meanwhile. */
-	bool may_collect = (walk->flags & WALK_LOCK) || (state->facts & PYTHON_FREE_THREADED);
 	u64 generation;
 	u32 flag, version;
 
-	if (collecting && may_collect && mem_peek_last(mem, collecting, &flag, 4) && flag == 1)
+	if (collecting && mem_peek_last(mem, collecting, &flag, 4) && flag == 1 &&
+	    python_may_collect(mem, state, interp, walk->thread))
 		walk->flags |= WALK_GC;
 	/* A frame's owner tells apart what was at its address, whenever that was. */
 	walk->generation = 1;
@@ -296,8 +302,6 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 	walk->flags = WALK_LINKED;
 	if (!python_interp_of(mem, state, thread, &interp))
 		return STEP_FAULT;
-	if (python_holder(mem, state, interp) == thread)
-		walk->flags |= WALK_LOCK;
 	python_read_heap(mem, state, interp, walk);
 	if (!mem_peek(mem, thread + at->thread_native, &walk->carrier, 8))
 		walk->carrier = 0;

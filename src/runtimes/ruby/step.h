@@ -42,12 +42,6 @@ RUBY_WALKER bool ruby_address_ok(u64 addr)
 	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
 }
 
-/* Words of an object that never change while it lives: valid for the walk's generation. */
-RUBY_WALKER bool ruby_peek_constant(const struct mem *mem, u64 addr, void *dst, u32 len)
-{
-	return mem_peek(mem, addr, dst, len);
-}
-
 /* ---- threads ------------------------------------------------------------------------------- */
 
 /* The head of every thread, up to and with ec and nt. */
@@ -252,11 +246,11 @@ RUBY_WALKER enum step ruby_next_thread(const struct mem *mem, const struct ruby_
 /* The garbage collector's state: whether it runs, and a number that changes before an address can
  * mean another object.  Objects are freed by the sweep that follows the marking, and moved only
  * while the compacting flag is set; count is raised before marking begins. */
-RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *state,
-			      struct walk *walk)
+RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *state, u64 thread,
+			      u64 ractor, struct walk *walk)
 {
 	const struct ruby_layout *at = &state->at;
-	u64 count;
+	u64 count, owner;
 	u32 flags;
 
 	if (!state->objspace || !at->gc_flags ||
@@ -264,7 +258,7 @@ RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *st
 		return;
 	/* mode: 2 bits (1 marking), immediate_sweep, dont_gc, dont_incremental, during_gc,
 	 * during_compacting. */
-	if ((flags & 0x20) && (walk->flags & WALK_LOCK))
+	if ((flags & 0x20) && ruby_lock_owner(mem, state, ractor, &owner) && owner == thread)
 		walk->flags |= WALK_GC;
 	if (!at->gc_count || !mem_peek_last(mem, state->objspace + at->gc_count, &count, 8))
 		return;
@@ -307,19 +301,16 @@ RUBY_WALKER enum step ruby_begin(const struct mem *mem, const struct ruby_state 
 		u64 vm_stack, size, cfp;
 	} head;
 	struct ruby_thread_words words;
-	u64 owner, thread_ptr;
+	u64 thread_ptr;
 
 	walk->cursor = walk->limit = walk->base = 0;
 	walk->generation = walk->epoch = walk->carrier = 0;
 	walk->depth = 0;
 	walk->flags = (state->facts & RUBY_FILLS_LATE) ? WALK_TOP_UNSURE : 0;
 	/* Whatever fiber is current at this instant is a true answer. */
-	if (!ruby_read_thread(mem, state, thread, &words) ||
-	    !ruby_lock_owner(mem, state, ruby_thread_word(&words, state->at.thread_ractor), &owner))
+	if (!ruby_read_thread(mem, state, thread, &words))
 		return STEP_FAULT;
-	if (owner == thread)
-		walk->flags |= WALK_LOCK;
-	ruby_read_gc(mem, state, walk);
+	ruby_read_gc(mem, state, thread, ruby_thread_word(&words, state->at.thread_ractor), walk);
 	if (state->at.thread_nt)
 		walk->carrier = ruby_carrier(state, &words);
 	else if (!mem_peek(mem, thread + state->at.thread_native, &walk->carrier, 8))
@@ -371,9 +362,18 @@ RUBY_WALKER bool ruby_env_ok(const struct ruby_env *env)
 	return (env->flags & 1) && !(env->flags >> 32);
 }
 
-RUBY_WALKER bool ruby_read_env(const struct mem *mem, u64 ep, struct ruby_env *env)
+/* One that was captured lies in the heap.  What is asked of it stays: its kind, what it is nested in and, be it behind
+ * special variables or not, the method entry. */
+RUBY_WALKER bool ruby_read_env(const struct mem *mem, const struct walk *walk, u64 ep,
+			       struct ruby_env *env)
 {
-	return ruby_address_ok(ep) && mem_read(mem, ep - 16, env, sizeof *env) && ruby_env_ok(env);
+	bool on_stack = ep >= walk->base && ep < walk->limit;
+
+	if (!ruby_address_ok(ep))
+		return false;
+	return (on_stack ? mem_read(mem, ep - 16, env, sizeof *env) :
+			   mem_constant(mem, ep - 16, env, sizeof *env)) &&
+	       ruby_env_ok(env);
 }
 
 /* A frame's own: those that nobody captured lie below their callees'. */
@@ -381,7 +381,7 @@ RUBY_WALKER bool ruby_read_own_env(const struct mem *mem, const struct walk *wal
 				   struct ruby_env *env)
 {
 	if (ep < walk->base || ep >= walk->cursor)
-		return ruby_read_env(mem, ep, env);
+		return ruby_read_env(mem, walk, ep, env);
 	return ruby_address_ok(ep) && mem_read_along(mem, MEM_DOWN, ep - 16, env, sizeof *env) &&
 	       ruby_env_ok(env);
 }
@@ -407,7 +407,7 @@ RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, u64 value, u64 *type)
 	*type = 0;
 	if (!ruby_address_ok(value))
 		return true;
-	if (!ruby_peek_constant(mem, value, &flags, 8))
+	if (!mem_constant(mem, value, &flags, 8))
 		return false;
 	if ((flags & RUBY_T_MASK) == RUBY_T_IMEMO)
 		*type = flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
@@ -434,9 +434,9 @@ RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_st
 	if (kind == RUBY_TYPE_IFUNC || !frame->pc)
 		return !frame->pc;
 	if (type != RUBY_IMEMO_ISEQ ||
-	    !ruby_peek_constant(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
+	    !mem_constant(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
 	    !ruby_address_ok(body_addr) ||
-	    !ruby_peek_constant(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
+	    !mem_constant(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
 		return false;
 	return (kind == RUBY_TYPE_METHOD) == (body.type == RUBY_ISEQ_TYPE_METHOD) &&
 	       frame->pc - body.encoded <= (u64)body.size * 8;
@@ -445,7 +445,8 @@ RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_st
 /* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
  * the method's own environment.  A method made of a block (BMETHOD) has its entry in the block's;
  * Ruby names such a frame after the block, so that nobody needs the entry. */
-RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u64 *owner)
+RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk,
+				 struct ruby_env *env, u64 *owner)
 {
 	u64 type;
 
@@ -453,7 +454,7 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u6
 	for (u32 i = 0; i < RUBY_LEVELS_MAX && !(env->flags & RUBY_ENV_LOCAL); i++) {
 		if (env->flags & RUBY_FRAME_BMETHOD)
 			return true;
-		if (!ruby_read_env(mem, env->specval & ~3ull, env))
+		if (!ruby_read_env(mem, walk, env->specval & ~3ull, env))
 			return false;
 	}
 	if (!(env->flags & RUBY_ENV_LOCAL))
@@ -464,9 +465,8 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, struct ruby_env *env, u6
 	if (!ruby_imemo_type(mem, entry, &type))
 		return false;
 	/* $~ and $_ push the entry aside, behind a special-variables object. */
-	if (type == RUBY_IMEMO_SVAR &&
-	    (!ruby_peek_constant(mem, entry + RUBY_SVAR_ME_CREF, &entry, 8) ||
-	     !ruby_imemo_type(mem, entry, &type)))
+	if (type == RUBY_IMEMO_SVAR && (!mem_constant(mem, entry + RUBY_SVAR_ME_CREF, &entry, 8) ||
+					!ruby_imemo_type(mem, entry, &type)))
 		return false;
 	if (type == RUBY_IMEMO_MENT)
 		*owner = entry;
@@ -511,15 +511,13 @@ RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *fra
 
 	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
 	    !ruby_imemo_type(mem, env->me_cref, &type) || type != RUBY_IMEMO_MENT ||
-	    !ruby_peek_constant(mem, env->me_cref + RUBY_METHOD_DEF, &def, 8) ||
-	    !ruby_address_ok(def) ||
-	    !ruby_peek_constant(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
-	    (method[0] & 15) || method[1] == frame->iseq)
+	    !mem_constant(mem, env->me_cref + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
+	    !mem_constant(mem, def + RUBY_DEF_TYPE, method, sizeof method) || (method[0] & 15) ||
+	    method[1] == frame->iseq)
 		return true; /* not known to be another's */
 	if (!ruby_address_ok(method[1]) ||
-	    !ruby_peek_constant(mem, method[1] + RUBY_ISEQ_BODY, &body, 8) ||
-	    !ruby_address_ok(body) ||
-	    !ruby_peek_constant(mem, body + RUBY_BODY_TYPE + 8, &encoded, 8))
+	    !mem_constant(mem, method[1] + RUBY_ISEQ_BODY, &body, 8) || !ruby_address_ok(body) ||
+	    !mem_constant(mem, body + RUBY_BODY_TYPE + 8, &encoded, 8))
 		return false;
 	frame->iseq = method[1];
 	frame->pc = encoded;
@@ -558,7 +556,8 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	out->flags = (c ? FRAME_C : 0) | ((env.flags & RUBY_FRAME_FINISH) ? FRAME_ENTRY : 0) |
 		     (leaf ? FRAME_LEAF : 0);
 	out->owner = 0;
-	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) && !ruby_find_owner(mem, &env, &out->owner))
+	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) &&
+	    !ruby_find_owner(mem, walk, &env, &out->owner))
 		return STEP_TORN;
 	if (!leaf && !c && walk->depth <= RUBY_JIT_CALLERS && !(walk->flags & WALK_TOP_UNSURE) &&
 	    ruby_jit_runs(mem, state, out->at))

@@ -101,7 +101,7 @@ static void a_standing_stack_holds_and_then_costs_one_call(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	assert_int_equal(f->count, 3);
 	assert_int_equal(plan_stats(f->plan)->unplanned, 1);
 	u64 calls = plan_stats(f->plan)->calls;
@@ -109,7 +109,7 @@ static void a_standing_stack_holds_and_then_costs_one_call(void **state)
 		assert_int_equal(transaction(f, false), PLAN_HELD);
 		assert_int_equal(f->count, 3);
 		assert_int_equal(f->ids[0], FRAMES - 3);
-		plan_end(f->plan, true);
+		plan_end(f->plan, true, true);
 	}
 	assert_int_equal(plan_stats(f->plan)->unplanned, 1);
 	assert_int_equal(plan_stats(f->plan)->calls - calls, 200);
@@ -124,7 +124,7 @@ static void a_changed_frame_is_a_conflict(void **state)
 	f->stack->cells[FRAMES - 2].id = 1000;
 	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
 	assert_true(plan_saw_motion(f->plan));
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 static void a_changed_head_is_a_conflict(void **state)
@@ -135,7 +135,7 @@ static void a_changed_head_is_a_conflict(void **state)
 	walk(f);
 	f->stack->top = FRAMES - 2;
 	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 static void a_drifting_word_is_none(void **state)
@@ -146,7 +146,7 @@ static void a_drifting_word_is_none(void **state)
 	walk(f);
 	f->stack->cells[FRAMES - 3].pos = 77;
 	assert_int_equal(plan_settle(f->plan), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 static void a_stopped_thread_needs_one_copy(void **state)
@@ -154,10 +154,10 @@ static void a_stopped_thread_needs_one_copy(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(transaction(f, true), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	assert_int_equal(transaction(f, true), PLAN_HELD);
 	assert_int_equal(f->count, 3);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 static void a_deeper_stack_is_learned(void **state)
@@ -165,14 +165,14 @@ static void a_deeper_stack_is_learned(void **state)
 	struct fixture *f = *state;
 
 	transaction(f, false);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	f->stack->top = 0;
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_int_equal(f->count, FRAMES);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	u64 unplanned = plan_stats(f->plan)->unplanned;
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	assert_int_equal(plan_stats(f->plan)->unplanned, unplanned);
 }
 
@@ -188,7 +188,7 @@ static u64 near_walk(struct fixture *f)
 	assert_true(mem_peek_last(mem, (u64)&f->stack->counter, &counter, 8));
 	plan_head_done(f->plan, 0);
 	assert_int_equal(plan_settle(f->plan), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	assert_int_equal(top, f->stack->top);
 	return near * 1000 + counter;
 }
@@ -210,7 +210,7 @@ static void what_lies_near_the_head_is_read_with_it(void **state)
 	}
 }
 
-static u64 constant_walk(struct fixture *f, u64 generation, bool moves)
+static u64 constant_walk(struct fixture *f, u64 generation, bool believed, bool sure)
 {
 	const struct mem *mem = plan_mem(f->plan);
 	u64 top = 0, value = 0;
@@ -220,36 +220,56 @@ static u64 constant_walk(struct fixture *f, u64 generation, bool moves)
 	plan_head_done(f->plan, generation);
 	assert_true(mem_read(mem, (u64)&f->stack->cells[top], &value, 8));
 	assert_true(mem_constant(mem, (u64)&f->stack->constant, &value, 8));
-	f->stack->cells[top].id += moves;
-	assert_int_equal(plan_settle(f->plan), moves ? PLAN_MOVED : PLAN_HELD);
-	plan_end(f->plan, true);
+	assert_int_equal(plan_settle(f->plan), PLAN_HELD);
+	plan_end(f->plan, believed, sure);
 	return value;
+}
+
+/* The next walk is by plan. */
+static void learn_constant_walk(struct fixture *f)
+{
+	f->stack->constant = 9;
+	assert_int_equal(constant_walk(f, 1, true, true), 9);
+	f->stack->constant = 10;
 }
 
 static void a_constant_is_read_once_a_generation(void **state)
 {
 	struct fixture *f = *state;
 
-	f->stack->constant = 10;
-	assert_int_equal(constant_walk(f, 1, false), 10);
+	learn_constant_walk(f);
+	assert_int_equal(constant_walk(f, 1, true, true), 10); /* an epoch read late is no proof */
 	f->stack->constant = 11;
-	assert_int_equal(constant_walk(f, 1, false), 10);
-	assert_int_equal(constant_walk(f, 2, false), 11);
+	assert_int_equal(constant_walk(f, 1, true, true), 10);
+	assert_int_equal(constant_walk(f, 2, true, true), 11);
 	f->stack->constant = 12;
-	assert_int_equal(constant_walk(f, 0, false), 12); /* not known: nothing is kept */
+	assert_int_equal(constant_walk(f, 0, true, true), 12); /* not known: nothing is kept */
 	f->stack->constant = 13;
-	assert_int_equal(constant_walk(f, 0, false), 13);
+	assert_int_equal(constant_walk(f, 0, true, true), 13);
 }
 
-/* What a walk that moved took for an object may have been none. */
-static void a_walk_that_moved_teaches_no_constant(void **state)
+/* What it took for an object may have been none. */
+static void a_walk_that_is_not_believed_teaches_no_constant(void **state)
 {
 	struct fixture *f = *state;
 
-	f->stack->constant = 10;
-	assert_int_equal(constant_walk(f, 1, true), 10);
+	learn_constant_walk(f);
+	assert_int_equal(constant_walk(f, 1, false, true), 10);
 	f->stack->constant = 11;
-	assert_int_equal(constant_walk(f, 1, false), 11);
+	assert_int_equal(constant_walk(f, 1, true, true), 11);
+}
+
+/* What an earlier call left may lead to what is dead, and another's soon. */
+static void a_walk_that_is_not_sure_of_its_leaf_teaches_no_constant(void **state)
+{
+	struct fixture *f = *state;
+
+	learn_constant_walk(f);
+	assert_int_equal(constant_walk(f, 1, true, false), 10);
+	f->stack->constant = 11;
+	assert_int_equal(constant_walk(f, 1, true, true), 11);
+	f->stack->constant = 12;
+	assert_int_equal(constant_walk(f, 1, true, false), 11); /* but goes by what is known */
 }
 
 /* Walks until one copy is enough; gives the ranges of a walk then. */
@@ -260,7 +280,7 @@ static u64 settle_down(struct fixture *f)
 	for (u32 i = 0; i < 100; i++) {
 		ranges = plan_stats(f->plan)->ranges;
 		assert_int_equal(transaction(f, false), PLAN_HELD);
-		plan_end(f->plan, true);
+		plan_end(f->plan, true, true);
 		ranges = plan_stats(f->plan)->ranges - ranges;
 	}
 	return ranges;
@@ -274,7 +294,7 @@ static void a_thread_that_stays_is_copied_once(void **state)
 	f->stack->cells[FRAMES - 3].pos++;   /* the leaf's place drifts */
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_false(plan_saw_motion(f->plan)); /* since the last walk: not now */
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 static void a_thread_that_went_on_is_copied_again(void **state)
@@ -286,12 +306,12 @@ static void a_thread_that_went_on_is_copied_again(void **state)
 	f->stack->cells[FRAMES - 2].id = 500;
 	u64 calls = plan_stats(f->plan)->calls;
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	assert_int_equal(plan_stats(f->plan)->calls - calls, 2);
 	assert_int_equal(f->count, 4);
 	assert_int_equal(f->ids[2], 500);
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	assert_int_equal(plan_stats(f->plan)->calls - calls, 3);
 }
 
@@ -306,7 +326,7 @@ static void a_thread_that_goes_on_is_a_conflict(void **state)
 	f->stack->cells[FRAMES - 2].id = 501;
 	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
 	assert_true(plan_saw_motion(f->plan));
-	plan_end(f->plan, false);
+	plan_end(f->plan, false, true);
 	assert_int_equal(f->ids[1], 500);
 }
 
@@ -319,7 +339,7 @@ static void what_is_not_believed_is_not_proven(void **state)
 	for (u32 i = 0; i < 100; i++) {
 		ranges = plan_stats(f->plan)->ranges;
 		assert_int_equal(transaction(f, false), PLAN_HELD);
-		plan_end(f->plan, false);
+		plan_end(f->plan, false, true);
 		ranges = plan_stats(f->plan)->ranges - ranges;
 	}
 	assert_int_equal(ranges, 5); /* [head] [body] [head] [body] [head] */
@@ -330,7 +350,7 @@ static void settle_with_callers(struct fixture *f)
 {
 	for (u32 i = 0; i < 3; i++) {
 		assert_int_equal(transaction(f, false), PLAN_HELD);
-		(void)plan_end(f->plan, true);
+		(void)plan_end(f->plan, true, true);
 	}
 	f->asks = true;
 }
@@ -344,7 +364,7 @@ static void callers_that_stay_are_not_walked(void **state)
 		f->stack->cells[FRAMES - 3].pos++;
 		assert_int_equal(transaction(f, false), PLAN_HELD);
 		assert_true(f->repeated);
-		assert_false(plan_end(f->plan, true));
+		assert_false(plan_end(f->plan, true, true));
 	}
 	f->stack->cells[FRAMES - 3].id = 700; /* another leaf is called by the same */
 	assert_int_equal(transaction(f, false), PLAN_HELD);
@@ -361,10 +381,10 @@ static void a_caller_that_changed_is_walked(void **state)
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_false(f->repeated);
 	assert_int_equal(f->ids[1], 500);
-	assert_true(plan_end(f->plan, true)); /* and is what they are compared with */
+	assert_true(plan_end(f->plan, true, true)); /* and is what they are compared with */
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_true(f->repeated);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 /* What a walker only peeks at of a caller can be what tells one function from another. */
@@ -376,11 +396,11 @@ static void a_caller_that_drifted_is_walked(void **state)
 	f->stack->cells[FRAMES - 1].pos = 9;
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_false(f->repeated);
-	assert_true(plan_end(f->plan, true));
+	assert_true(plan_end(f->plan, true, true));
 	f->stack->cells[FRAMES - 1].pos = 0; /* as it was before: not what was walked last */
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_false(f->repeated);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 static void a_caller_that_changes_meanwhile_is_a_conflict(void **state)
@@ -395,7 +415,7 @@ static void a_caller_that_changes_meanwhile_is_a_conflict(void **state)
 	assert_true(f->repeated);
 	f->stack->cells[FRAMES - 1].id = 501;
 	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
-	plan_end(f->plan, false);
+	plan_end(f->plan, false, true);
 }
 
 static void memory_that_goes_away_is_no_crash(void **state)
@@ -403,16 +423,16 @@ static void memory_that_goes_away_is_no_crash(void **state)
 	struct fixture *f = *state;
 
 	transaction(f, false);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	munmap((void *)&f->stack->cells, PAGE);
 	transaction(f, false);
 	assert_true(f->fault);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	assert_true(mmap((void *)&f->stack->cells, PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED);
 	assert_int_equal(transaction(f, false), PLAN_HELD);
 	assert_int_equal(f->count, 3);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 static void an_address_that_wraps_is_refused(void **state)
@@ -424,7 +444,7 @@ static void an_address_that_wraps_is_refused(void **state)
 	assert_false(mem_read(plan_mem(f->plan), UINT64_MAX - 3, &word, 8));
 	assert_false(mem_read(plan_mem(f->plan), 0, &word, 8));
 	plan_settle(f->plan);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 }
 
 /* ---- a stack that moves all the time ------------------------------------------------------ */
@@ -473,14 +493,14 @@ static void what_holds_is_legal_while_it_moves(void **state)
 			for (u64 k = 0; k + 1 < f->count; k++)
 				illegal += f->ids[k] / 2 != f->ids[k + 1];
 		}
-		plan_end(f->plan, true);
+		plan_end(f->plan, true, true);
 	}
 	atomic_store(&mover.stop, true);
 	pthread_join(thread, NULL);
 	assert_int_equal(illegal, 0);
 	/* and at rest everything holds: the test would pass on nothing otherwise */
 	assert_int_equal(transaction(f, false), PLAN_HELD);
-	plan_end(f->plan, true);
+	plan_end(f->plan, true, true);
 	print_message("%u of 20000 transactions held\n", held);
 }
 
@@ -523,7 +543,7 @@ static void what_leads_to_the_head_is_read_before_it(void **state)
 		assert_true(mem_read(mem, (u64)&follower.frame, &frame, 8));
 		moved += plan_settle(f->plan) == PLAN_MOVED;
 		ahead += follows > number;
-		plan_end(f->plan, false);
+		plan_end(f->plan, false, true);
 	}
 	atomic_store(&follower.stop, true);
 	pthread_join(thread, NULL);
@@ -543,7 +563,8 @@ int main(void)
 		TEST(a_deeper_stack_is_learned),
 		TEST(what_lies_near_the_head_is_read_with_it),
 		TEST(a_constant_is_read_once_a_generation),
-		TEST(a_walk_that_moved_teaches_no_constant),
+		TEST(a_walk_that_is_not_believed_teaches_no_constant),
+		TEST(a_walk_that_is_not_sure_of_its_leaf_teaches_no_constant),
 		TEST(a_thread_that_stays_is_copied_once),
 		TEST(a_thread_that_went_on_is_copied_again),
 		TEST(a_thread_that_goes_on_is_a_conflict),

@@ -197,7 +197,7 @@ static void the_whole_walk(void **state)
 	build();
 	walk(MAIN, &r);
 	assert_int_equal(r.end, STEP_DONE);
-	assert_int_equal(r.walk.flags, WALK_GC | WALK_LOCK);
+	assert_int_equal(r.walk.flags, WALK_GC);
 	assert_int_equal(r.walk.generation, 9 * 4 + 1);
 	/* The IFUNC is not shown. */
 	assert_int_equal(r.count, FRAMES - 1);
