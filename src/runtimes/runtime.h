@@ -105,6 +105,13 @@ struct runtime_tasks {
 		       struct running_task *out, u32 room);
 };
 
+/* Where a loop links its frame, and links it no more. */
+struct runtime_links {
+	u32 offset;        /* in the thread of the VM, of the word that it is linked by */
+	const char *check; /* a function that is called behind the end of that, and elsewhere */
+	u32 text_argument; /* which of its arguments (from 0) is a text there, and NULL elsewhere */
+};
+
 struct runtime {
 	const char *name;       /* the language: "ruby" */
 	const char *lock;       /* what its users call the VM's lock: "GVL" */
@@ -151,6 +158,8 @@ struct runtime {
 	 * not known. NULL: `loop_symbols`, the first of which that is there. */
 	u64 (*loop_of)(const struct mem *mem, const void *state, const struct frame *frame);
 	const char *const *loop_symbols; /* ends with NULL */
+	/* Optional, where frames do not say of themselves on which native frame they are. False: they do in this version. */
+	bool (*links)(const void *state, struct runtime_links *out);
 	/* Optional. Is the thread raising or handling an exception? A walker, too; any instant will do. */
 	bool (*raises)(const struct mem *mem, const void *state, u64 thread);
 	/* Of a runtime that has it: what it has to know and does not; NULL: nothing. */

@@ -127,8 +127,12 @@ static bool is_at_door(const struct stitch *in, u32 vm)
 /* Is one loop too many at the leaf? */
 static bool is_leaf_idle(const struct stitch *in, const struct stitch_list *list, u32 vm)
 {
+	u32 loop = 0;
+
+	while (loop < in->native_count && !is_loop_of(&in->native[loop], vm))
+		loop++;
 	return !list->is_linked ||
-	       (is_loop_of(&in->native[0], vm) && (in->native[0].flags & FRAME_ENTRY));
+	       (loop < in->native_count && (in->native[loop].flags & FRAME_ENTRY));
 }
 
 /* What does not go together. */

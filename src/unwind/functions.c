@@ -3,7 +3,11 @@
  *
  *	e8 dddddddd	call
  *	e9 dddddddd	jmp
- *	0f 8c dddddddd	jcc	the distance counts from behind it */
+ *	0f 8c dddddddd	jcc	the distance counts from behind it
+ *	48 8d 15 dddddddd	lea rip + d, %rdx
+ *	ba nnnnnnnn	mov $n, %edx
+ *	31 d2	xor %edx, %edx
+ *	48 89 5d 18	mov %rbx, 0x18(%rbp)	(49 89 5c 24 18: in front of %r12; 48: of %rsp) */
 #include "unwind/functions.h"
 
 #include "elf/cfi.h"
@@ -192,4 +196,124 @@ u32 unwind_function_doors(const struct unwind_functions *functions,
 			       .stub = image_stub_of(functions->image, of->begin) };
 
 	return find_callers(&found, is_call_or_jump);
+}
+
+/* ---- calls with a text --------------------------------------------------------------------- */
+
+enum {
+	SET_UP_MAX = 40, /* bytes in front of a call in which its arguments are set */
+	TEXT_LEAST = 8,
+	CALL_BYTES = 5,
+	LEA_BYTES = 7,
+	MOVE_BYTES = 5,
+};
+
+/* The registers of the first four arguments, by number. */
+static const u8 argument_registers[] = { 7, 6, 2, 1 };
+
+static bool is_text(const struct image *image, u64 address)
+{
+	char text[TEXT_LEAST];
+
+	if (!image_bytes(image, address, text, sizeof text))
+		return false;
+	for (u32 i = 0; i < sizeof text; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+/* What was the register set to last? */
+static bool is_set_to_text(const struct image *image, u64 call, u8 reg)
+{
+	u8 code[SET_UP_MAX];
+
+	if (!image_bytes(image, call - SET_UP_MAX, code, sizeof code))
+		return false;
+	for (u32 i = SET_UP_MAX - 1; i-- > 0;) {
+		u32 left = SET_UP_MAX - i;
+		u64 here = call - left;
+		s32 number;
+		if (code[i] == 0x31 && code[i + 1] == (0xc0 | reg << 3 | reg))
+			return false;
+		if (left >= LEA_BYTES && code[i] == 0x48 && code[i + 1] == 0x8d &&
+		    code[i + 2] == (0x05 | reg << 3)) {
+			memcpy(&number, code + i + 3, sizeof number);
+			return is_text(image, here + LEA_BYTES + (u64)(s64)number);
+		}
+		if (left >= MOVE_BYTES && code[i] == (0xb8 | reg)) {
+			memcpy(&number, code + i + 1, sizeof number);
+			if (is_text(image, (u32)number))
+				return true;
+		}
+	}
+	return false;
+}
+
+struct text_calls {
+	const struct image *image;
+	u64 callee, stub; /* 0: it has none */
+	u8 reg;
+	u64 *out;
+	u32 count, room;
+};
+
+static void take_text_call(void *arg, u64 at, u64 target)
+{
+	struct text_calls *calls = arg;
+
+	if (target != calls->callee && (!calls->stub || target != calls->stub))
+		return;
+	if (calls->count < calls->room && is_set_to_text(calls->image, at, calls->reg))
+		calls->out[calls->count++] = at + CALL_BYTES - 1;
+}
+
+u32 unwind_function_text_calls(const struct unwind_functions *functions,
+			       const struct unwind_function *of, u64 callee, u32 argument, u64 *out,
+			       u32 room)
+{
+	const struct image *image = functions->image;
+	struct text_calls calls = { .image = image,
+				    .callee = callee,
+				    .stub = image_stub_of(image, callee),
+				    .reg = argument_registers[argument],
+				    .out = out,
+				    .room = room };
+
+	each_target(image, of->begin, of->end, is_call, take_text_call, &calls);
+	return calls.count;
+}
+
+/* ---- stores -------------------------------------------------------------------------------- */
+
+enum {
+	FIRST_BYTES = 256, /* of a function */
+	STORE_BYTES = 5,
+	REX_B = 1,
+	HAS_INDEX = 4, /* of the last three bits of ModRM: SIB follows */
+	SIB_STACK = 0x24,
+};
+
+/* Of 64 bits, at a distance of one byte, and not from the stack pointer. */
+static bool is_store_at(const u8 *code, u32 offset)
+{
+	u8 rex = code[0], mode = code[2] >> 6, base = code[2] & 7;
+
+	if ((rex & 0xf8) != 0x48 || code[1] != 0x89 || mode != 1)
+		return false;
+	if (base != HAS_INDEX)
+		return code[3] == offset;
+	return (rex & REX_B) && code[3] == SIB_STACK && code[4] == offset;
+}
+
+u64 unwind_function_store(const struct unwind_functions *functions, u64 begin, u32 offset)
+{
+	u8 code[FIRST_BYTES];
+
+	if (offset > INT8_MAX || !image_bytes(functions->image, begin, code, sizeof code))
+		return 0;
+	for (u32 i = 0; i + STORE_BYTES <= sizeof code; i++)
+		if (is_store_at(code + i, offset))
+			return begin + i;
+	return 0;
 }

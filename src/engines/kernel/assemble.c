@@ -60,8 +60,10 @@ static bool mark_loop(const struct assembly *assembly, const struct watched *pro
 			return false;
 		if (part) {
 			frame->flags = part == MACHINE_DOOR ? FRAME_ENTRY : FRAME_LOOP;
-			if (!assembly->native_count && machine_begins_at(&vm->machine, place))
-				frame->flags |= FRAME_ENTRY;
+			bool is_unlinked = machine_ends_at(&vm->machine, place) ||
+					   (!assembly->native_count &&
+					    machine_begins_at(&vm->machine, place));
+			frame->flags |= is_unlinked ? FRAME_ENTRY : 0;
 			frame->pos = i;
 		}
 	}

@@ -10,7 +10,7 @@
 #include "runtimes/attached.h"
 #include "unwind/space.h"
 
-enum { MACHINE_LOOPS_MAX = 24 };
+enum { MACHINE_LOOPS_MAX = 24, MACHINE_ENDS_MAX = 2 };
 
 enum machine_part {
 	MACHINE_NONE,
@@ -24,21 +24,27 @@ struct machine_loop {
 	enum machine_part part;
 };
 
+/* The code of a VM's loop: of a process, or as linked. */
+struct machine_code {
+	u32 loop_count, end_count;
+	u32 begin_bytes; /* of a loop, in which its frame may not be linked yet */
+	struct machine_loop loops[MACHINE_LOOPS_MAX];
+	u64 ends[MACHINE_ENDS_MAX]; /* calls of a loop whose frame is linked no more: their last bytes */
+};
+
 /* A VM of a process. */
 struct machine {
 	struct attached *attached;
 	s32 own_word; /* from the thread pointer; 0: there is none, and machine_riders() has to tell */
 	s32 second_word; /* where it may be while that place is empty; 0: nowhere */
-	u32 loop_count;
-	struct machine_loop loops[MACHINE_LOOPS_MAX];
+	struct machine_code code;
 };
 
-/* Loops as linked, by the address in one that led to them: images are searched once, however many processes run them. */
+/* Code as linked, by the address in one that led to them: images are searched once, however many processes run them. */
 struct machine_known {
 	u32 file;    /* number */
 	u64 address; /* linked */
-	u32 loop_count;
-	struct machine_loop loops[MACHINE_LOOPS_MAX];
+	struct machine_code code;
 };
 typedef VEC(struct machine_known) machine_cache;
 
@@ -53,4 +59,6 @@ bool machine_find(struct machine *machine, struct attached *attached, struct unw
 enum machine_part machine_part_at(const struct machine *machine, u64 place);
 /* Among the first instructions of a loop: its frame may not be linked yet. */
 bool machine_begins_at(const struct machine *machine, u64 place);
+/* At the call that a loop makes when its frame is linked no more, in it, or just back from it. */
+bool machine_ends_at(const struct machine *machine, u64 place);
 void machine_tell(const struct machine *machine, struct kernel_machine *out);

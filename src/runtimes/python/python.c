@@ -278,6 +278,18 @@ static u64 own_word(const struct mem *mem, const void *state, u64 thread)
 static const char *const loop_symbols[] = { "_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx",
 					    NULL };
 
+/* What a call gave is checked when the function has left its frame, and when one of C has returned; only the first says where
+ * (Objects/call.c, `where`). */
+static bool links(const void *state_, struct runtime_links *out)
+{
+	const struct python_state *state = state_;
+
+	*out = (struct runtime_links){ .offset = state->at.thread_frame,
+				       .check = "_Py_CheckFunctionResult",
+				       .text_argument = python_minor(state) >= 9 ? 3 : 2 };
+	return state->facts & PYTHON_FRAME_IS_OBJECT;
+}
+
 extern const struct runtime python_runtime;
 const struct runtime python_runtime = {
 	.name = "python",
@@ -300,5 +312,6 @@ const struct runtime python_runtime = {
 	.tasks = &python_runtime_tasks,
 	.own_word = own_word,
 	.loop_symbols = loop_symbols,
+	.links = links,
 	.describe = python_describe,
 };

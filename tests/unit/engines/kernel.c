@@ -148,10 +148,11 @@ static struct watched *with_a_machine(struct unwind_files *files)
 	assert_non_null(process);
 	process->space.is_filled = true; /* with nothing: addresses stay as they are */
 	process->vms[0].number = 1;
-	process->vms[0].machine =
-		(struct machine){ .loop_count = 2,
-				  .loops = { { LOOP_BEGIN, LOOP_END, MACHINE_LOOP },
-					     { SHELL_BEGIN, SHELL_END, MACHINE_SHELL } } };
+	process->vms[0].machine = (struct machine){
+		.code = { .loop_count = 2,
+			  .loops = { { LOOP_BEGIN, LOOP_END, MACHINE_LOOP },
+				     { SHELL_BEGIN, SHELL_END, MACHINE_SHELL } } }
+	};
 	return process;
 }
 
@@ -227,8 +228,9 @@ static void two_vms_have_a_loop_each(void **unused)
 	made.record.head.vms[0].count = 2;
 	made.record.head.vms[1] = (struct kernel_vm){ .count = 1, .end = STEP_DONE, .thread = 1 };
 	process->vms[1].number = 2;
-	process->vms[1].machine = (struct machine){ .loop_count = 1,
-						    .loops = { { 0x7000, 0x7100, MACHINE_LOOP } } };
+	process->vms[1].machine = (struct machine){
+		.code = { .loop_count = 1, .loops = { { 0x7000, 0x7100, MACHINE_LOOP } } }
+	};
 	struct assembled got = run_assembly(process, &made, size, false);
 	assert_int_equal(got.sample->leftover, 0);
 	check_ids(got, wanted, COUNT_OF(wanted));

@@ -3,7 +3,7 @@
  *
  * Native frames are small letters and L for a loop (l for one of the second VM), d for what enters one, managed ones capitals, with a * behind one
  * through which a loop was entered, a digit behind one that says in which native frame that is (0: the innermost), and a . behind
- * what is written in C.  A loop with a ! has just begun. Leaf first. */
+ * what is written in C.  A loop with a ! has just begun, or is about to end. Leaf first. */
 #include "check.h"
 
 #include "sample/stitch.h"
@@ -142,8 +142,9 @@ static void a_list_may_end_before_the_native_stack_does(void **state)
 		{ "L!bLs", "A*", "LbAs", 0, 1, false },
 		{ "L!bLcLs", "A*", "LbAcLs", 0, 2, false },
 		{ "L!bLs", "A*B*", "AbBs", 0, 0, false },
-		/* what it calls is not it */
-		{ "aL!bLs", "A*", "aAbLs", 0, 1, false },
+		/* one is about to end, and calls what checks its result */
+		{ "aL!bLs", "A*", "aLbAs", 0, 1, false },
+		{ "aL!bLs", "A*B*", "aAbBs", 0, 0, false },
 		/* a frame that is pushed, as ever */
 		{ "abLs", "A*B*", "AabBs", 1, 0, false },
 		{ "dbLs", "B*A*", "BdbAs", 0, 0, false },

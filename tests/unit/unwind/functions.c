@@ -61,6 +61,30 @@ APART static void has_a_rare_part(const unsigned char *bytes, unsigned count)
 	}
 }
 
+APART static void is_told(unsigned n, const char *where)
+{
+	seen += n + (where ? (unsigned char)where[0] : 0);
+	__asm__ volatile("");
+}
+
+APART static void tells(unsigned n)
+{
+	is_told(n, NULL);
+	seen++;
+	is_told(n + 1, "here and nowhere else");
+	seen++;
+	is_told(n + 2, NULL);
+	seen++;
+}
+
+__attribute__((naked, used)) static void stores(void)
+{
+	__asm__ volatile(
+		"push %rbx; mov %rcx, 0x18(%rsp); mov %rbx, 0x10(%rbp); mov 0x18(%rbp), %rbx\n"
+		"stores_here: mov %rbx, 0x18(%r12); mov %rbx, 0x18(%rbp); ret\n");
+}
+extern char stores_here[];
+
 static struct image *self(void)
 {
 	struct image *image = image_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "self",
@@ -134,6 +158,48 @@ static void doors_lead_to_it_by_calls_and_jumps(void **unused)
 	image_close(image);
 }
 
+static void calls_with_a_text_are_told_from_those_without(void **unused)
+{
+	struct unwind_functions functions;
+	struct image *image = self();
+	u64 found[4] = { 0 };
+
+	(void)unused;
+	tells(1);
+	assert_true(unwind_functions_read(&functions, image));
+	const struct unwind_function *of = named(&functions, "tells");
+	u64 told = named(&functions, "is_told")->begin;
+	assert_int_equal(
+		unwind_function_text_calls(&functions, of, told, 1, found, COUNT_OF(found)), 1);
+	assert_true(found[0] > of->begin && found[0] < of->end);
+	assert_int_equal(unwind_function_text_calls(&functions, of, told, 1, found, 0), 0);
+	/* not the first argument, nor of another function */
+	assert_int_equal(
+		unwind_function_text_calls(&functions, of, told, 0, found, COUNT_OF(found)), 0);
+	u64 other = named(&functions, "called")->begin;
+	assert_int_equal(
+		unwind_function_text_calls(&functions, of, other, 1, found, COUNT_OF(found)), 0);
+	unwind_functions_free(&functions);
+	image_close(image);
+}
+
+static void the_first_store_is_found(void **unused)
+{
+	struct unwind_functions functions;
+	struct image *image = self();
+
+	(void)unused;
+	assert_true(unwind_functions_read(&functions, image));
+	u64 begin = named(&functions, "stores")->begin;
+	u64 at = unwind_function_store(&functions, begin, 0x18);
+	assert_int_equal(at - begin, (u64)(stores_here - (char *)stores));
+	assert_int_equal(unwind_function_store(&functions, begin, 0x7f), 0);
+	assert_int_equal(unwind_function_store(&functions, begin, 0x1018), 0);
+	assert_int_equal(unwind_function_store(&functions, 0, 0x18), 0);
+	unwind_functions_free(&functions);
+	image_close(image);
+}
+
 static void a_cold_part_is_its_functions(void **unused)
 {
 	static const unsigned char bytes[] = { 1, 255, 3 };
@@ -163,6 +229,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_have_bounds_and_callers),
 		cmocka_unit_test(doors_lead_to_it_by_calls_and_jumps),
+		cmocka_unit_test(calls_with_a_text_are_told_from_those_without),
+		cmocka_unit_test(the_first_store_is_found),
 		cmocka_unit_test(a_cold_part_is_its_functions),
 	};
 
