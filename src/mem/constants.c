@@ -19,8 +19,13 @@ void constants_free(struct constants *constants)
 
 void constants_begin(struct constants *constants, u64 image, u64 epoch)
 {
+	u64 hash = (image ^ epoch * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+	struct epoch *seen = &constants->seen[(hash >> 32) % CONSTANT_EPOCHS];
+
 	constants->image = image;
 	constants->epoch = epoch;
+	constants->is_old = seen->image == image && seen->number == epoch;
+	*seen = (struct epoch){ image, epoch };
 	vec_clear(&constants->fresh);
 }
 
@@ -42,7 +47,7 @@ void constants_add(struct constants *constants, u64 addr, const void *bytes, u32
 		.image = constants->image, .epoch = constants->epoch, .addr = addr, .len = len
 	};
 
-	if (!constants->epoch || len > sizeof constant.bytes)
+	if (!constants->epoch || !constants->is_old || len > sizeof constant.bytes)
 		return;
 	/* out of memory: it is read again, which is slow and right */
 	if (!constants->all && !(constants->all = calloc(CONSTANTS, sizeof *constants->all)))

@@ -4,12 +4,17 @@
  * An epoch is a number of a runtime's that changes before an address can come to hold another object.  A walker
  * that takes such a word with mem_constant() gets it from here from the second walk on.
  *
- * A cache: an entry is where its address says and gives way to the next one.  What a walk adds counts when the
- * walk was right, for what it took for an object may have been none, or a dead one. */
+ * A cache: an entry is where its address says and gives way to the next one.  What a walk adds counts when the walk was
+ * right, for what it took for an object may have been none, and when its epoch is one that an earlier walk had: a walk
+ * reads the epoch last, and what it met may have died in the one before. */
 #pragma once
 #include "base/vec.h"
 
-enum { CONSTANT_MAX = 24, CONSTANTS = 4096 };
+enum { CONSTANT_MAX = 24, CONSTANTS = 4096, CONSTANT_EPOCHS = 64 };
+
+struct epoch {
+	u64 image, number;
+};
 
 struct constant {
 	u64 image, epoch, addr;
@@ -21,6 +26,8 @@ struct constant {
 struct constants {
 	u64 image, epoch; /* of the present walk; epoch 0: nothing is known, and nothing kept */
 	struct constant *all;
+	bool is_old; /* an earlier walk had it, too */
+	struct epoch seen[CONSTANT_EPOCHS];
 	VEC(u32) fresh; /* added by the present walk */
 };
 

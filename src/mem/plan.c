@@ -52,6 +52,7 @@ struct plan {
 	bool steady;      /* one copy was made, and `second` is what was proven */
 	const u8 *second; /* of the body */
 	bool in_body;
+	bool has_epoch;
 	bool head_met; /* `begin` has taken a word of the head */
 	bool conflict;
 	bool motion;
@@ -256,6 +257,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 void plan_head_done(struct plan *plan, u64 epoch)
 {
 	plan->in_body = true;
+	plan->has_epoch = epoch;
 	plan->last_hit = 0;
 	/* one that was late was read before the frames, and may have changed by then */
 	constants_begin(&plan->constants, plan->image, plan_head_was_late(plan) ? 0 : epoch);
@@ -363,11 +365,15 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 		return false;
 	if (hold != MEM_CONSTANT || !plan->in_body)
 		return part_read(plan, part, addr, dst, len, hold);
-	if (constants_find(&plan->constants, addr, dst, len))
+	/* what is late is newer than the epoch */
+	bool is_known = plan->constants.epoch && !late_any(&plan->late);
+	if (is_known && constants_find(&plan->constants, addr, dst, len))
 		return true;
-	if (!part_read(plan, part, addr, dst, len, MEM_DRIFTS))
+	/* to be kept, it is part of the proof, and read before the epoch */
+	if (!part_read(plan, part, addr, dst, len, plan->has_epoch ? MEM_HOLDS : MEM_DRIFTS))
 		return false;
-	constants_add(&plan->constants, addr, dst, len);
+	if (is_known)
+		constants_add(&plan->constants, addr, dst, len);
 	return true;
 }
 
@@ -642,7 +648,7 @@ static bool learn_behind(struct plan *plan, bool believed)
 
 bool plan_end(struct plan *plan, bool believed, bool sure)
 {
-	constants_end(&plan->constants, believed && sure);
+	constants_end(&plan->constants, believed && sure && !was_late(plan));
 	learn_place(plan, believed);
 	bool learned = learn_behind(plan, believed);
 	learn_touched(plan);

@@ -263,10 +263,9 @@ RUBY_WALKER void ruby_read_gc(const struct mem *mem, const struct ruby_state *st
 	if (!at->gc_count || !mem_peek_last(mem, state->objspace + at->gc_count, &count, 8))
 		return;
 	walk->generation = count * 4 + ((flags & 0x40) ? 2 : (flags & 3) == 1 ? 1 : 3);
-	walk->epoch =
-		(flags & 0x40) ?
-			0 :
-			walk->generation; /* while they move, addresses mean nothing for long */
+	/* While they move, addresses mean nothing for long; and a collection is counted before it marks. */
+	bool is_counted = (flags & 0x20) && !(flags & 3);
+	walk->epoch = (flags & 0x40) || is_counted ? 0 : walk->generation;
 }
 
 /* A native thread's own word is the execution context of the fiber that runs (ruby_current_ec, a thread-local
@@ -362,17 +361,21 @@ RUBY_WALKER bool ruby_env_ok(const struct ruby_env *env)
 	return (env->flags & 1) && !(env->flags >> 32);
 }
 
-/* One that was captured lies in the heap.  What is asked of it stays: its kind, what it is nested in and, be it behind
- * special variables or not, the method entry. */
-RUBY_WALKER bool ruby_read_env(const struct mem *mem, const struct walk *walk, u64 ep,
-			       struct ruby_env *env)
+RUBY_WALKER bool ruby_read_env(const struct mem *mem, u64 ep, struct ruby_env *env)
 {
-	bool on_stack = ep >= walk->base && ep < walk->limit;
+	return ruby_address_ok(ep) && mem_read(mem, ep - 16, env, sizeof *env) && ruby_env_ok(env);
+}
 
-	if (!ruby_address_ok(ep))
-		return false;
-	return (on_stack ? mem_read(mem, ep - 16, env, sizeof *env) :
-			   mem_constant(mem, ep - 16, env, sizeof *env)) &&
+/* One that a block is nested in.  Captured ones lie in the heap, and what is asked of them stays while they live: the kind,
+ * what it is nested in and, be it behind special variables or not, the method entry. */
+RUBY_WALKER bool ruby_read_outer_env(const struct mem *mem, const struct walk *walk, bool lives,
+				     u64 ep, struct ruby_env *env)
+{
+	bool is_constant = lives && walk->epoch && (ep < walk->base || ep >= walk->limit);
+
+	if (!is_constant)
+		return ruby_read_env(mem, ep, env);
+	return ruby_address_ok(ep) && mem_constant(mem, ep - 16, env, sizeof *env) &&
 	       ruby_env_ok(env);
 }
 
@@ -381,7 +384,7 @@ RUBY_WALKER bool ruby_read_own_env(const struct mem *mem, const struct walk *wal
 				   struct ruby_env *env)
 {
 	if (ep < walk->base || ep >= walk->cursor)
-		return ruby_read_env(mem, walk, ep, env);
+		return ruby_read_env(mem, ep, env);
 	return ruby_address_ok(ep) && mem_read_along(mem, MEM_DOWN, ep - 16, env, sizeof *env) &&
 	       ruby_env_ok(env);
 }
@@ -399,15 +402,15 @@ RUBY_WALKER bool ruby_frame_ok(const struct walk *walk, const struct ruby_contro
 	return !frame->iseq || ruby_address_ok(frame->iseq);
 }
 
-/* The imemo type of an object: 0 when it is none. */
-RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, u64 value, u64 *type)
+/* The imemo type of an object: 0 when it is none.  It stays if that `lives`. */
+RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, bool lives, u64 value, u64 *type)
 {
 	u64 flags;
 
 	*type = 0;
 	if (!ruby_address_ok(value))
 		return true;
-	if (!mem_constant(mem, value, &flags, 8))
+	if (!(lives ? mem_constant(mem, value, &flags, 8) : mem_peek(mem, value, &flags, 8)))
 		return false;
 	if ((flags & RUBY_T_MASK) == RUBY_T_IMEMO)
 		*type = flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
@@ -427,16 +430,16 @@ RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_st
 	if (!mem_peek(mem, at + state->at.frame_size + 8, &caller_sp, 8) ||
 	    (!(env->flags & RUBY_ENV_ESCAPED) && frame->ep < caller_sp + 16))
 		return false;
-	if (!ruby_imemo_type(mem, frame->iseq ? frame->iseq : env->me_cref, &type))
+	if (!ruby_imemo_type(mem, false, frame->iseq ? frame->iseq : env->me_cref, &type))
 		return false;
 	if (!frame->iseq)
 		return !frame->pc && (kind != RUBY_TYPE_CFUNC || type == RUBY_IMEMO_MENT);
 	if (kind == RUBY_TYPE_IFUNC || !frame->pc)
 		return !frame->pc;
 	if (type != RUBY_IMEMO_ISEQ ||
-	    !mem_constant(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
+	    !mem_peek(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
 	    !ruby_address_ok(body_addr) ||
-	    !mem_constant(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
+	    !mem_peek(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
 		return false;
 	return (kind == RUBY_TYPE_METHOD) == (body.type == RUBY_ISEQ_TYPE_METHOD) &&
 	       frame->pc - body.encoded <= (u64)body.size * 8;
@@ -444,8 +447,8 @@ RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_st
 
 /* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
  * the method's own environment.  A method made of a block (BMETHOD) has its entry in the block's;
- * Ruby names such a frame after the block, so that nobody needs the entry. */
-RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk,
+ * Ruby names such a frame after the block, so that nobody needs the entry.  `lives`: the frame is none that an earlier call left. */
+RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk, bool lives,
 				 struct ruby_env *env, u64 *owner)
 {
 	u64 type;
@@ -454,7 +457,7 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk,
 	for (u32 i = 0; i < RUBY_LEVELS_MAX && !(env->flags & RUBY_ENV_LOCAL); i++) {
 		if (env->flags & RUBY_FRAME_BMETHOD)
 			return true;
-		if (!ruby_read_env(mem, walk, env->specval & ~3ull, env))
+		if (!ruby_read_outer_env(mem, walk, lives, env->specval & ~3ull, env))
 			return false;
 	}
 	if (!(env->flags & RUBY_ENV_LOCAL))
@@ -462,11 +465,11 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk,
 	u64 entry = env->me_cref;
 	if (mem_recall(mem, entry, owner))
 		return true;
-	if (!ruby_imemo_type(mem, entry, &type))
+	if (!ruby_imemo_type(mem, lives, entry, &type))
 		return false;
 	/* $~ and $_ push the entry aside, behind a special-variables object. */
-	if (type == RUBY_IMEMO_SVAR && (!mem_constant(mem, entry + RUBY_SVAR_ME_CREF, &entry, 8) ||
-					!ruby_imemo_type(mem, entry, &type)))
+	if (type == RUBY_IMEMO_SVAR && (!mem_peek(mem, entry + RUBY_SVAR_ME_CREF, &entry, 8) ||
+					!ruby_imemo_type(mem, lives, entry, &type)))
 		return false;
 	if (type == RUBY_IMEMO_MENT)
 		*owner = entry;
@@ -510,14 +513,13 @@ RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *fra
 	u64 type, def, method[2], body, encoded;
 
 	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
-	    !ruby_imemo_type(mem, env->me_cref, &type) || type != RUBY_IMEMO_MENT ||
-	    !mem_constant(mem, env->me_cref + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
-	    !mem_constant(mem, def + RUBY_DEF_TYPE, method, sizeof method) || (method[0] & 15) ||
+	    !ruby_imemo_type(mem, false, env->me_cref, &type) || type != RUBY_IMEMO_MENT ||
+	    !mem_peek(mem, env->me_cref + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
+	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) || (method[0] & 15) ||
 	    method[1] == frame->iseq)
 		return true; /* not known to be another's */
-	if (!ruby_address_ok(method[1]) ||
-	    !mem_constant(mem, method[1] + RUBY_ISEQ_BODY, &body, 8) || !ruby_address_ok(body) ||
-	    !mem_constant(mem, body + RUBY_BODY_TYPE + 8, &encoded, 8))
+	if (!ruby_address_ok(method[1]) || !mem_peek(mem, method[1] + RUBY_ISEQ_BODY, &body, 8) ||
+	    !ruby_address_ok(body) || !mem_peek(mem, body + RUBY_BODY_TYPE + 8, &encoded, 8))
 		return false;
 	frame->iseq = method[1];
 	frame->pc = encoded;
@@ -557,7 +559,7 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 		     (leaf ? FRAME_LEAF : 0);
 	out->owner = 0;
 	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) &&
-	    !ruby_find_owner(mem, walk, &env, &out->owner))
+	    !ruby_find_owner(mem, walk, !jit_leaf, &env, &out->owner))
 		return STEP_TORN;
 	if (!leaf && !c && walk->depth <= RUBY_JIT_CALLERS && !(walk->flags & WALK_TOP_UNSURE) &&
 	    ruby_jit_runs(mem, state, out->at))

@@ -225,11 +225,13 @@ static u64 constant_walk(struct fixture *f, u64 generation, bool believed, bool 
 	return value;
 }
 
-/* The next walk is by plan. */
+/* The next walk is by plan, and its epoch is not the first of its kind. */
 static void learn_constant_walk(struct fixture *f)
 {
+	f->stack->constant = 8;
+	assert_int_equal(constant_walk(f, 1, true, true), 8); /* an epoch read late is no proof */
 	f->stack->constant = 9;
-	assert_int_equal(constant_walk(f, 1, true, true), 9);
+	assert_int_equal(constant_walk(f, 1, true, true), 9); /* nor is one that may be new */
 	f->stack->constant = 10;
 }
 
@@ -238,14 +240,17 @@ static void a_constant_is_read_once_a_generation(void **state)
 	struct fixture *f = *state;
 
 	learn_constant_walk(f);
-	assert_int_equal(constant_walk(f, 1, true, true), 10); /* an epoch read late is no proof */
+	assert_int_equal(constant_walk(f, 1, true, true), 10);
 	f->stack->constant = 11;
 	assert_int_equal(constant_walk(f, 1, true, true), 10);
 	assert_int_equal(constant_walk(f, 2, true, true), 11);
-	f->stack->constant = 12;
-	assert_int_equal(constant_walk(f, 0, true, true), 12); /* not known: nothing is kept */
+	f->stack->constant = 12; /* what was met may have died in the epoch before */
+	assert_int_equal(constant_walk(f, 2, true, true), 12);
 	f->stack->constant = 13;
-	assert_int_equal(constant_walk(f, 0, true, true), 13);
+	assert_int_equal(constant_walk(f, 2, true, true), 12);
+	assert_int_equal(constant_walk(f, 0, true, true), 13); /* not known: nothing is kept */
+	f->stack->constant = 14;
+	assert_int_equal(constant_walk(f, 0, true, true), 14);
 }
 
 /* What it took for an object may have been none. */
