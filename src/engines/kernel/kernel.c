@@ -38,7 +38,7 @@ static void on_fork(struct run *run, const struct kernel_head *head)
 	const struct watched *parent = run_find(run, head->parent);
 
 	if (parent && !run_find(run, head->pid))
-		run_add(run, watched_fork(parent, head->pid, head->time_ns, ++run->incarnations));
+		run_add_fork(run, parent, head);
 }
 
 static void end_threads(struct run *run, struct watched *process, u64 now_ns)

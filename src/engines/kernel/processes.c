@@ -124,7 +124,19 @@ static bool tell_process(struct run *run, struct watched *process, struct err *e
 	for (u32 i = 0; i < KERNEL_VMS; i++)
 		told.machines[i] = process->vms[i].number;
 	process->is_new = false;
-	return kernel_code_watch(&run->code, process->pid, &told, is_new, err);
+	bool good = kernel_code_watch(&run->code, process->pid, &told, is_new, err);
+	process->told_ns = clock_now_ns();
+	return good;
+}
+
+void run_add_fork(struct run *run, const struct watched *parent, const struct kernel_head *head)
+{
+	struct watched *child = watched_fork(parent, head->pid, head->time_ns, ++run->incarnations);
+	struct err err = { 0 };
+
+	if (run_add(run, child) && parent->told_ns >= head->time_ns &&
+	    !tell_process(run, child, &err))
+		log_debug(1, "process %u: %s", head->pid, err.text);
 }
 
 struct telling {

@@ -45,6 +45,8 @@ void run_begin_threads(struct run *run, struct watched *process);
 void run_add_descendants(struct run *run, u32 pid);
 /* Takes it; false: out of memory. */
 bool run_add(struct run *run, struct watched *process);
+/* What the kernel was told of the parent since the fork it is told of the child, which has what there was then. */
+void run_add_fork(struct run *run, const struct watched *parent, const struct kernel_head *head);
 /* It has ended, and nothing of it can come any more. */
 void run_drop(struct run *run, u32 place);
 /* The kernel forgets what it knows of it, unless another process has the same. */

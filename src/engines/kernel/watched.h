@@ -58,6 +58,7 @@ struct watched {
 	bool has_news;                      /* it has mapped more code since that was read */
 	bool was_met; /* in a sample: when it and its threads began is not known */
 	bool is_new;  /* the kernel does not know it yet: all others it has met itself */
+	u64 told_ns; /* when the kernel was told of it last: a child that was forked before has less */
 	bool has_ended;
 	bool was_there, was_gone; /* when looks were taken for ends that nothing told of */
 	attached_list attached;
