@@ -235,9 +235,12 @@ static int on_record(void *arg, void *bytes, size_t size)
 {
 	struct kernel_program *program = arg;
 
-	if (size >= sizeof(struct kernel_head))
-		program->fn(program->arg, bytes, size);
-	return 0;
+	const struct kernel_head *head = bytes;
+
+	if (size < sizeof *head)
+		return 0;
+	program->fn(program->arg, bytes, size);
+	return head->time_ns > program->until_ns ? -1 : 0;
 }
 
 bool kernel_program_open(struct kernel_program *program,
@@ -314,6 +317,7 @@ void kernel_program_close(struct kernel_program *program)
 
 void kernel_program_consume(struct kernel_program *program)
 {
+	program->until_ns = clock_now_ns();
 	ring_buffer__consume(program->ring);
 }
 

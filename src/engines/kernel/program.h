@@ -34,6 +34,7 @@ struct kernel_program {
 	u32 hz;
 	bool with_clock, with_switches;
 	struct rng rng;
+	u64 until_ns; /* records that are newer can wait for the next time */
 	void *arg;
 	void (*fn)(void *arg, const struct kernel_record *record, size_t size);
 };
@@ -72,7 +73,7 @@ bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleepe
 			     struct err *err);
 /* Draws the periods. When to draw them again. */
 u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns);
-/* Hands out what the ring holds. */
+/* Hands out what is in the ring by now, however fast more comes. */
 void kernel_program_consume(struct kernel_program *program);
 /* Until then, until a record cannot wait, or until that descriptor can be read (-1: none). */
 void kernel_program_wait(const struct kernel_program *program, int other_fd, u64 until_ns);
