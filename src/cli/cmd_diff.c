@@ -39,8 +39,7 @@ static const struct option_row rows[] = {
 	{ 'a', "all", NULL, OPTION_FLAG, AT(all), .text = "also what is within the noise" },
 	{ 0, "same-work", NULL, OPTION_FLAG, AT(same_work),
 	  .text = "both recordings are complete runs of the same work: do not count the program's phases as noise" },
-	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000,
-	  .text = "rows of a table (default: 40)" },
+	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000, .text = "rows of a table" },
 	LOAD_OPTIONS(diff_command_options),
 	{ 0 },
 };
@@ -162,6 +161,8 @@ static int run(void *options_given, int rest_count, char **rest)
 
 	if (rest_count != 2)
 		return say_usage("diff", "give two recordings: before and after");
+	if (given->output && load_would_be_lost("diff", rest, 2, given->output))
+		return EXIT_USAGE;
 	int code = load_file("diff", rest[0], &given->load, &before);
 	if (code == EXIT_OK)
 		code = load_file("diff", rest[1], &given->load, &after);

@@ -2,7 +2,6 @@
  * cmd_export.c - sonde export: a recording in the format of another program. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/path.h"
 #include "cli/command.h"
@@ -79,14 +78,6 @@ static bool default_name(const char *input, const struct exporter *exporter, cha
 	return snprintf(out, room, "%.*s%s", stem, base, exporter->extension) < (int)room;
 }
 
-static bool is_same_file(const char *one, const char *other)
-{
-	struct stat a, b;
-
-	return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 static int write_file(const struct export_command_options *given, const struct exporter *exporter,
 		      const char *path, const struct profile *profile)
 {
@@ -126,9 +117,8 @@ static int run(void *options_given, int rest_count, char **rest)
 	const char *path = given->output ? given->output : name;
 	if (!strcmp(path, "-") && !say_may_print(exporter->name, &err))
 		return say_failure("export", &err);
-	if (is_same_file(rest[0], path))
-		return say_usage("export", "%.200s would be overwritten: give another name with -o",
-				 path);
+	if (load_would_be_lost("export", rest, 1, path))
+		return EXIT_USAGE;
 	int code = load_file("export", rest[0], &given->load, &profile);
 	if (code == EXIT_OK)
 		code = write_file(given, exporter, path, &profile);

@@ -20,8 +20,7 @@ static const struct option_row rows[] = {
 	  .text = "the heaviest by self first (the samples that end there), or by total (those that "
 		  "pass through)" },
 	{ 'l', "lines", NULL, OPTION_FLAG, AT(lines), .text = "a row a line, not a function" },
-	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000,
-	  .text = "rows of a table (default: 20)" },
+	{ 'n', "limit", "ROWS", OPTION_NUMBER, AT(limit), 1, 1000000, .text = "rows of a table" },
 	{ 0, "tree", "PERCENT", OPTION_NUMBER, AT(tree_percent), 0, 100,
 	  .text = "branches of at least this much are drawn (default: 1)" },
 	LOAD_OPTIONS(report_command_options),

@@ -2,6 +2,8 @@
  * load_file.c - see load_file.h. */
 #include "cli/load_file.h"
 
+#include <sys/stat.h>
+
 #include "cli/say.h"
 
 static bool check(const struct load_options *options, struct err *err)
@@ -38,4 +40,23 @@ int load_file(const char *command, const char *path, const struct load_options *
 		return say_failure(command, &err);
 	}
 	return EXIT_OK;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool load_would_be_lost(const char *command, char **paths, u32 count, const char *output)
+{
+	for (u32 i = 0; i < count; i++)
+		if (is_same_file(paths[i], output)) {
+			say_usage(command, "%.200s would be overwritten: give another name with -o",
+				  output);
+			return true;
+		}
+	return false;
 }

@@ -30,3 +30,5 @@ enum { LOAD_TIMELINE_CELLS = 4 << 20 }; /* 48 MiB: when samples were taken, for 
 /* EXIT_OK, or the exit code of a failure that was said. Free the profile in both cases. */
 int load_file(const char *command, const char *path, const struct load_options *options,
 	      struct profile *profile);
+/* Is the output one of the files that are read? If so that is said. */
+bool load_would_be_lost(const char *command, char **paths, u32 count, const char *output);
