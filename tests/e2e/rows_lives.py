@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import folded
@@ -133,6 +134,21 @@ def ended_meanwhile(run):
     yield exactly("with the program's own stack", sum(stack.count for stack in own if symbols(stack)[:1] == ["_start"]
                                                       and symbols(stack)[-6:-2] == ["main", "outer", "middle", "inner"]), count)
     yield exactly("cut", sum(stack.count for stack in stacks if "[truncated]" in symbols(stack)), 0)
+
+
+@row("kernel-early-forks", "a program that forks in its first milliseconds: its children have their frames", language="python")
+def early_forks(run):
+    command = run.interpreter.command("early.py", 3, 3_000 if run.full else 600)
+    recording = run.sonde.record(command=command, rate=499, seconds=None, threads=True, more=("-e", "kernel"))
+    all_of, named = Counter(), Counter()
+    for stack in recording.stacks:
+        names = {folded.method(frame.label) for frame in stack.frames}
+        all_of[stack.pid] += stack.count
+        named[stack.pid] += stack.count if any(name.startswith("early_") for name in names) else 0
+    shares = sorted(100 * named[pid] / all_of[pid] for pid in all_of if named[pid] or all_of[pid] >= 50)
+    yield holds("processes that ran: the first one and its children", len(shares) in (3, 4), f"{shares}")
+    # until its VM is known a process has native frames alone
+    yield at_least("of the children's samples in their own function, least", shares[-3] if len(shares) >= 3 else 0, 70, " %")
 
 
 def stopped_again_and_again(process, target, rounds):
