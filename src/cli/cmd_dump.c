@@ -110,6 +110,16 @@ static void write_frame(struct out *out, const struct dump *dump, u32 location)
 	str_free(&label);
 }
 
+/* Between its backslashes, which are repr()'s own. */
+static void add_safe_repr(struct str *out, const char *text, const char *end)
+{
+	for (const char *at; (at = memchr(text, '\\', (size_t)(end - text))); text = at + 1) {
+		text_add_safe(out, text, (size_t)(at - text), 0);
+		str_add_text(out, "\\");
+	}
+	text_add_safe(out, text, (size_t)(end - text), 0);
+}
+
 /* The text is that of a program: each of its lines is made safe. */
 static void write_locals(struct out *out, const struct dump *dump, u32 string)
 {
@@ -118,7 +128,7 @@ static void write_locals(struct out *out, const struct dump *dump, u32 string)
 
 	for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
 		str_clear(&safe);
-		text_add_safe(&safe, line, (size_t)(end - line), 0);
+		add_safe_repr(&safe, line, end);
 		outf(out, "    %s\n", safe.bad ? "" : safe.text);
 	}
 	str_free(&safe);

@@ -13,6 +13,13 @@ void label_string(struct str *out, const struct names *names, u32 string, char s
 	text_add_safe(out, name->text, name->length, separator);
 }
 
+static bool is_native(const struct names *names, const struct name_function *function)
+{
+	const char *language = names->strings.at[function->language].text;
+
+	return !strcmp(language, "native") || !strcmp(language, "kernel");
+}
+
 static void add_label(struct str *out, const struct names *names, u32 number, u32 line,
 		      char separator)
 {
@@ -23,7 +30,7 @@ static void add_label(struct str *out, const struct names *names, u32 number, u3
 		label_string(out, names, function->name, separator);
 	else
 		str_add_text(out, "(unnamed)");
-	if (!strcmp(language, "native") || !strcmp(language, "kernel")) {
+	if (is_native(names, function)) {
 		str_addf(out, " [%s]", function->flags & FRAME_INLINED ? "inlined" : language);
 	} else if (function->path && !(function->flags & FRAME_C)) {
 		str_add_text(out, " (");
@@ -43,10 +50,13 @@ void label_location(struct str *out, const struct names *names, u32 location, ch
 
 void label_line(struct str *out, const struct names *names, u32 location, u32 site, char separator)
 {
-	const struct name_location *at = &names->locations.at[site];
+	/* a native function's label has no line */
+	bool own = !site &&
+		   is_native(names, &names->functions.at[names->locations.at[location].function]);
+	const struct name_location *at = &names->locations.at[own ? location : site];
 
 	label_location(out, names, location, separator);
-	if (!site)
+	if (!at->line || !names->functions.at[at->function].path)
 		return;
 	str_add_text(out, " at ");
 	label_string(out, names, names->functions.at[at->function].path, separator);
