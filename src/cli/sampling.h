@@ -45,8 +45,8 @@ struct sampling {
 		  "one may stay stopped; Ctrl-Z waits until none is" },          \
 	{ 0, "mode", "MODE", OPTION_CHOICE, SAMPLING_AT(type, mode),                             \
 	  .choices = "cpu,wall,gvl|gil,exception,offcpu",                                           \
-	  .text = "what to measure: CPU time, wall time, time holding the VM's lock, (Python) time raising or " \
-		  "handling an exception, or (kernel) time off the CPU" },                              \
+	  .text = "what to measure: cpu time, wall time, time holding the VM's lock (gvl or gil), (Python) time " \
+		  "raising or handling an exception, or (kernel) time off the CPU (offcpu)" },            \
 	{ 0, "async", "WHICH", OPTION_CHOICE, SAMPLING_AT(type, async), .choices = "off,running,all",   \
 	  .text = "asyncio (Python): one stack for each task, with the tasks that await it as its callers; " \
 		  "running: only tasks that run; all (with --mode wall): waiting tasks too" },                 \
