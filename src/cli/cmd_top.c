@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/columns.h"
+#include "cli/record_nothing.h"
 #include "cli/report.h"
 #include "cli/sampling.h"
 #include "cli/say.h"
@@ -225,10 +226,7 @@ static int report(const struct top *top)
 
 	if (!profile->quality.samples)
 		say_warning("not one sample was taken%s",
-			    given->sampling.mode == MODE_CPU ?
-				    ": nothing has used the CPU; --mode=wall samples threads that "
-				    "wait, too" :
-				    "");
+			    given->sampling.mode == MODE_CPU ? NOTHING_RAN : "");
 	return report_print("top", profile, &options, given->json);
 }
 

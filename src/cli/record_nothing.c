@@ -78,8 +78,7 @@ void record_say_nothing(const struct session *session, const struct quality *qua
 	else if (thread)
 		explain_thread(&why, session, thread);
 	else if (mode == MODE_CPU)
-		out_text(&why,
-			 ": nothing has used the CPU; --mode=wall samples threads that wait, too");
+		out_text(&why, NOTHING_RAN);
 	say_warning("no samples were taken, so nothing was written%.*s", (int)why.used,
 		    why.used ? (const char *)why.buffer : "");
 	out_abandon(&why);

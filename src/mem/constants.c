@@ -20,12 +20,12 @@ void constants_free(struct constants *constants)
 void constants_begin(struct constants *constants, u64 image, u64 epoch)
 {
 	u64 hash = (image ^ epoch * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
-	struct epoch *seen = &constants->seen[(hash >> 32) % CONSTANT_EPOCHS];
+	struct constant_epoch *seen = &constants->seen[(hash >> 32) % CONSTANT_EPOCHS];
 
 	constants->image = image;
 	constants->epoch = epoch;
 	constants->is_old = seen->image == image && seen->number == epoch;
-	*seen = (struct epoch){ image, epoch };
+	*seen = (struct constant_epoch){ image, epoch };
 	vec_clear(&constants->fresh);
 }
 

@@ -12,7 +12,7 @@
 
 enum { CONSTANT_MAX = 24, CONSTANTS = 4096, CONSTANT_EPOCHS = 64 };
 
-struct epoch {
+struct constant_epoch {
 	u64 image, number;
 };
 
@@ -27,7 +27,7 @@ struct constants {
 	u64 image, epoch; /* of the present walk; epoch 0: nothing is known, and nothing kept */
 	struct constant *all;
 	bool is_old; /* an earlier walk had it, too */
-	struct epoch seen[CONSTANT_EPOCHS];
+	struct constant_epoch seen[CONSTANT_EPOCHS];
 	VEC(u32) fresh; /* added by the present walk */
 };
 

@@ -106,11 +106,14 @@ static bool part_add(struct plan *plan, enum plan_part part, struct snapshot *in
 	       spans_add(plan, part, into->bytes);
 }
 
-enum once_place { ONCE_BEFORE_HEAD, ONCE_WITH_HEAD, ONCE_BEHIND };
+enum once_place { ONCE_BEFORE_HEAD, ONCE_WITH_HEAD, ONCE_BEHIND, ONCE_LAST };
 
 static enum once_place once_place(const struct plan_range *range)
 {
-	return range->leads ? ONCE_WITH_HEAD : range->early ? ONCE_BEFORE_HEAD : ONCE_BEHIND;
+	return range->leads ? ONCE_WITH_HEAD :
+	       range->early ? ONCE_BEFORE_HEAD :
+	       range->last  ? ONCE_LAST :
+			      ONCE_BEHIND;
 }
 
 static bool once_add(struct plan *plan, enum once_place place)
@@ -210,7 +213,7 @@ static bool fetch_all(struct plan *plan)
 	plan->steady = !plan->still && set->same >= STEADY;
 	if (!plan->steady && !plan->still && !sandwich_add(plan, &plan->body[1]))
 		return false;
-	if (!once_add(plan, ONCE_BEHIND) || !spans_read(plan))
+	if (!once_add(plan, ONCE_BEHIND) || !once_add(plan, ONCE_LAST) || !spans_read(plan))
 		return false;
 	first_head_copy(plan);
 	plan->second = plan->body[1].bytes;

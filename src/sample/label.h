@@ -15,7 +15,8 @@
 #include "sample/names.h"
 
 void label_location(struct str *out, const struct names *names, u32 location, char separator);
-/* With the place of the call, for what has no line of its own: "deflate at app.rb:12"; site 0: none. */
+/* With the place of the call, for what has no line of its own: "deflate at app.rb:12"; site 0: none. A native function's own
+ * line stands there, too: "main [native] at app.c:7". */
 void label_line(struct str *out, const struct names *names, u32 location, u32 site, char separator);
 /* As code is found in an editor: with the line where it begins. */
 void label_function(struct str *out, const struct names *names, u32 function, char separator);

@@ -13,8 +13,8 @@
  *
  * Where none says so, order decides.  Managed frames that are too many are on top, where a frame has been pushed and its loop not
  * entered.  Of loops that are too many, one may be at the leaf, entered with its frame not linked: in a list that may end before the
- * native stack does, only a loop that has just begun or is about to end (FRAME_LOOP and FRAME_ENTRY), the leaf or what it calls then.  All others are outside: they
- * run what the list does not reach, who has switched to a coroutine or called another interpreter.
+ * native stack does, only a loop that has just begun or is about to end (FRAME_LOOP and FRAME_ENTRY), and what it calls then.
+ * All others are outside: they run what the list does not reach, who has switched to a coroutine or called another interpreter.
  *
  * Nothing is dropped, and mismatches are counted: managed frames without a loop are `leftover` and are put on top of the native
  * function that pushed them, loops without frames are `missing` and stay native frames.  One frame on top of a function that is

@@ -143,12 +143,18 @@ static void take_jump(void *arg, u64 at, u64 target)
 		add_found(found, function);
 }
 
+/* `stub` stands for the function; 0: nothing does. */
+static bool leads_to(u64 target, u64 function, u64 stub)
+{
+	return target == function || (stub && target == stub);
+}
+
 static void take_call(void *arg, u64 at, u64 target)
 {
 	struct found *found = arg;
 	const struct unwind_function *function;
 
-	if (target != found->of->begin && (!found->stub || target != found->stub))
+	if (!leads_to(target, found->of->begin, found->stub))
 		return;
 	function = unwind_function_at(found->functions, at);
 	if (function && function->begin != found->of->begin)
@@ -203,7 +209,6 @@ u32 unwind_function_doors(const struct unwind_functions *functions,
 enum {
 	SET_UP_MAX = 40, /* bytes in front of a call in which its arguments are set */
 	TEXT_LEAST = 8,
-	CALL_BYTES = 5,
 	LEA_BYTES = 7,
 	MOVE_BYTES = 5,
 };
@@ -262,10 +267,9 @@ static void take_text_call(void *arg, u64 at, u64 target)
 {
 	struct text_calls *calls = arg;
 
-	if (target != calls->callee && (!calls->stub || target != calls->stub))
-		return;
-	if (calls->count < calls->room && is_set_to_text(calls->image, at, calls->reg))
-		calls->out[calls->count++] = at + CALL_BYTES - 1;
+	if (leads_to(target, calls->callee, calls->stub) && calls->count < calls->room &&
+	    is_set_to_text(calls->image, at, calls->reg))
+		calls->out[calls->count++] = at;
 }
 
 u32 unwind_function_text_calls(const struct unwind_functions *functions,

@@ -36,8 +36,8 @@ u32 unwind_function_doors(const struct unwind_functions *functions,
 u32 unwind_function_callers(const struct unwind_functions *functions,
 			    const struct unwind_function *of, struct unwind_function *out,
 			    u32 room);
-/* Where a function calls another with a text as this argument (from 0; x86-64: of the first four): the last bytes of those
- * instructions. How many there are, `room` of them in `out`. */
+/* Where a function calls another with a text as this argument (from 0; x86-64: of the first four): these instructions.
+ * How many there are, `room` at the most. */
 u32 unwind_function_text_calls(const struct unwind_functions *functions,
 			       const struct unwind_function *of, u64 callee, u32 argument, u64 *out,
 			       u32 room);

@@ -30,9 +30,10 @@ enum {
 	FRAMES_ASKED = 256,
 	PARTS_MAX = 2,
 	SHELLS_MAX = 2,
-	/* Where it is not found: 0x4f in Debian's Python 2.7, 0x43 in its 3.9, 0x88 in a 3.10 without PGO. */
-	BEGIN_BYTES = 0x6d,
 	DOORS_MAX = 12,
+	/* Of a loop whose code does not say where it links its frame. */
+	BEGIN_BYTES = 0x6d,
+	CALL_BYTES = 5, /* x86-64 */
 };
 
 _Static_assert((int)KERNEL_STATE_MAX == (int)RUNTIME_STATE_MAX, "a state is copied whole");
@@ -318,9 +319,6 @@ enum machine_part machine_part_at(const struct machine *machine, u64 place)
 	return MACHINE_NONE;
 }
 
-/* Of the call in front of its last one: what unlinks the frame is right in front of it. */
-enum { END_BYTES = 4 };
-
 bool machine_begins_at(const struct machine *machine, u64 place)
 {
 	const struct machine_code *code = &machine->code;
@@ -331,7 +329,7 @@ bool machine_begins_at(const struct machine *machine, u64 place)
 bool machine_ends_at(const struct machine *machine, u64 place)
 {
 	for (u32 i = 0; i < machine->code.end_count; i++)
-		if (place - (machine->code.ends[i] - END_BYTES) <= END_BYTES + 1)
+		if (place - machine->code.ends[i] <= CALL_BYTES)
 			return true;
 	return false;
 }

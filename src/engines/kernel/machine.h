@@ -29,7 +29,7 @@ struct machine_code {
 	u32 loop_count, end_count;
 	u32 begin_bytes; /* of a loop, in which its frame may not be linked yet */
 	struct machine_loop loops[MACHINE_LOOPS_MAX];
-	u64 ends[MACHINE_ENDS_MAX]; /* calls of a loop whose frame is linked no more: their last bytes */
+	u64 ends[MACHINE_ENDS_MAX]; /* calls that a loop makes when its frame is linked no more */
 };
 
 /* A VM of a process. */

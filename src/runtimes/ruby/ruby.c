@@ -135,16 +135,11 @@ static enum step step(const struct mem *mem, const void *state, struct walk *wal
 	return ruby_step(mem, state, walk, out);
 }
 
-static bool holds_lock(const struct mem *mem, const void *state_, u64 thread)
+static bool holds_lock(const struct mem *mem, const void *state, u64 thread)
 {
-	const struct ruby_state *state = state_;
-	struct ruby_thread_words words;
 	u64 owner;
 
-	return ruby_read_thread(mem, state, thread, &words) &&
-	       ruby_lock_owner(mem, state, ruby_thread_word(&words, state->at.thread_ractor),
-			       &owner) &&
-	       owner == thread;
+	return ruby_owner_beside(mem, state, thread, &owner) && owner == thread;
 }
 
 static u64 own_word(const struct mem *mem, const void *state_, u64 thread)

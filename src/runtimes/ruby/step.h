@@ -185,15 +185,23 @@ RUBY_WALKER bool ruby_mend(const struct mem *mem, const struct ruby_state *state
 	return false;
 }
 
-/* Of a thread that gives up its CPU: is it for the VM's lock? */
-RUBY_WALKER bool ruby_wants_lock(const struct mem *mem, const struct ruby_state *state, u64 thread)
+/* Who holds the lock that the thread runs under; 0: nobody. */
+RUBY_WALKER bool ruby_owner_beside(const struct mem *mem, const struct ruby_state *state,
+				   u64 thread, u64 *owner)
 {
 	struct ruby_thread_words words;
-	u64 owner;
 
 	return ruby_read_thread(mem, state, thread, &words) &&
 	       ruby_lock_owner(mem, state, ruby_thread_word(&words, state->at.thread_ractor),
-			       &owner) &&
+			       owner);
+}
+
+/* Of a thread that gives up its CPU: is it for the VM's lock? */
+RUBY_WALKER bool ruby_wants_lock(const struct mem *mem, const struct ruby_state *state, u64 thread)
+{
+	u64 owner;
+
+	return ruby_owner_beside(mem, state, thread, &owner) &&
 	       ruby_thread_state(mem, state, thread, owner) == VM_THREAD_WAITING;
 }
 
@@ -447,7 +455,8 @@ RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_st
 
 /* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
  * the method's own environment.  A method made of a block (BMETHOD) has its entry in the block's;
- * Ruby names such a frame after the block, so that nobody needs the entry.  `lives`: the frame is none that an earlier call left. */
+ * Ruby names such a frame after the block, so that nobody needs the entry.  `lives`: the frame is none
+ * that an earlier call left. */
 RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk, bool lives,
 				 struct ruby_env *env, u64 *owner)
 {

@@ -253,15 +253,18 @@ static void a_constant_is_read_once_a_generation(void **state)
 	assert_int_equal(constant_walk(f, 0, true, true), 14);
 }
 
+static void assert_teaches_none(struct fixture *f, bool believed, bool sure)
+{
+	learn_constant_walk(f);
+	assert_int_equal(constant_walk(f, 1, believed, sure), 10);
+	f->stack->constant = 11;
+	assert_int_equal(constant_walk(f, 1, true, true), 11);
+}
+
 /* What it took for an object may have been none. */
 static void a_walk_that_is_not_believed_teaches_no_constant(void **state)
 {
-	struct fixture *f = *state;
-
-	learn_constant_walk(f);
-	assert_int_equal(constant_walk(f, 1, false, true), 10);
-	f->stack->constant = 11;
-	assert_int_equal(constant_walk(f, 1, true, true), 11);
+	assert_teaches_none(*state, false, true);
 }
 
 /* What an earlier call left may lead to what is dead, and another's soon. */
@@ -269,10 +272,7 @@ static void a_walk_that_is_not_sure_of_its_leaf_teaches_no_constant(void **state
 {
 	struct fixture *f = *state;
 
-	learn_constant_walk(f);
-	assert_int_equal(constant_walk(f, 1, true, false), 10);
-	f->stack->constant = 11;
-	assert_int_equal(constant_walk(f, 1, true, true), 11);
+	assert_teaches_none(f, true, false);
 	f->stack->constant = 12;
 	assert_int_equal(constant_walk(f, 1, true, false), 11); /* but goes by what is known */
 }
