@@ -131,7 +131,7 @@ static bool is_leaf_idle(const struct stitch *in, const struct stitch_list *list
 
 	while (loop < in->native_count && !is_loop_of(&in->native[loop], vm))
 		loop++;
-	return !list->is_linked ||
+	return !list->is_linked || list->is_rooted ||
 	       (loop < in->native_count && (in->native[loop].flags & FRAME_ENTRY));
 }
 
@@ -147,6 +147,7 @@ static void begin_list(struct stitching *s, u32 number)
 	seek_placed(s->in, vm);
 	if (vm->placed < vm->list->count || !s->in->is_whole || !vm->list->is_whole)
 		return;
+	s->result.is_even[number] = loops && loops == segments;
 	vm->is_idle = loops > segments && is_leaf_idle(s->in, vm->list, number);
 	for (; segments > loops; segments--)
 		put_segment(s, vm);

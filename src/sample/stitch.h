@@ -13,8 +13,9 @@
  *
  * Where none says so, order decides.  Managed frames that are too many are on top, where a frame has been pushed and its loop not
  * entered.  Of loops that are too many, one may be at the leaf, entered with its frame not linked: in a list that may end before the
- * native stack does, only a loop that has just begun or is about to end (FRAME_LOOP and FRAME_ENTRY), and what it calls then.
- * All others are outside: they run what the list does not reach, who has switched to a coroutine or called another interpreter.
+ * native stack does (is_linked, and not known to be rooted), only a loop that has just begun or is about to end (FRAME_LOOP and
+ * FRAME_ENTRY), and what it calls then.  All others are outside: they run what the list does not reach, who has switched to a
+ * coroutine or called another interpreter.
  *
  * Nothing is dropped, and mismatches are counted: managed frames without a loop are `leftover` and are put on top of the native
  * function that pushed them, loops without frames are `missing` and stay native frames.  One frame on top of a function that is
@@ -34,6 +35,7 @@ struct stitch_list {
 	u32 count;
 	bool is_whole;  /* it reaches the first function */
 	bool is_linked; /* which need not be that of the native stack */
+	bool is_rooted; /* but is: another list with this outermost frame had one for each loop */
 };
 
 struct stitch {
@@ -50,6 +52,8 @@ struct stitched {
 	u32 leftover; /* managed frames that no loop asked for; those outside of a cut stack are none */
 	u32 missing; /* loops for which there were no managed frames */
 	bool is_cut; /* `room` was too small: the outermost are missing */
+	bool is_even
+		[STITCH_VMS]; /* both lists whole, and as many loops as segments, at least one */
 };
 
 /* Frames of two stacks of one VM that run by turns, one behind the other: by their places, into as much room again.  True: they

@@ -2,6 +2,7 @@
  * assemble.c - see assemble.h. */
 #include "engines/kernel/assemble.h"
 
+#include "base/table.h"
 #include "engines/kernel/walk_on.h"
 #include "sample/stitch.h"
 
@@ -235,6 +236,19 @@ static bool is_second_inner(const struct watched *process)
 	return process->attached.count > 1 && process->attached.at[0]->is_program;
 }
 
+/* A thread's outermost frame stays, and a coroutine's is never the outermost of a thread. */
+static u64 root_of(const struct managed *managed)
+{
+	const struct frame *root = &managed->frames[managed->count ? managed->count - 1 : 0];
+
+	return managed->count ? root->id ^ root->at : 0;
+}
+
+static u64 *root_place(struct watched_vm *vm, u64 root)
+{
+	return &vm->roots[table_hash(&root, sizeof root) % WATCHED_ROOTS];
+}
+
 /* Of two interpreters, it is not always known who has called the other. */
 static void order_managed(struct assembly *assembly, struct managed *managed)
 {
@@ -242,9 +256,10 @@ static void order_managed(struct assembly *assembly, struct managed *managed)
 		memcpy(managed->frames, assembly->sorted, managed->count * sizeof *managed->frames);
 }
 
-static void put_stitched(struct assembly *assembly, const struct watched *process, bool is_whole,
+static void put_stitched(struct assembly *assembly, struct watched *process, bool is_whole,
 			 struct sample *out)
 {
+	u64 roots[KERNEL_VMS];
 	u32 swap = is_second_inner(process);
 	struct stitch stitch_in = { .native = assembly->native,
 				    .native_count = assembly->native_count,
@@ -253,16 +268,22 @@ static void put_stitched(struct assembly *assembly, const struct watched *proces
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		struct managed *managed = &assembly->vms[i];
 		order_managed(assembly, managed);
+		roots[i] = root_of(managed);
+		bool is_root = roots[i] && *root_place(&process->vms[i], roots[i]) == roots[i];
 		stitch_in.vms[i ^ swap] = (struct stitch_list){ .frames = managed->frames,
 								.count = managed->count,
 								.is_whole = managed->is_whole,
-								.is_linked = managed->is_linked };
+								.is_linked = managed->is_linked,
+								.is_rooted = is_root };
 	}
 	for (u32 i = 0; i < assembly->native_count; i++)
 		assembly->native[i].pos ^= assembly->native[i].flags ? swap : 0;
 	struct stitched stitched = stitch(&stitch_in, out->frames + out->depth,
 					  ASSEMBLED_MAX - out->depth);
 
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (stitched.is_even[i ^ swap])
+			*root_place(&process->vms[i], roots[i]) = roots[i];
 	out->depth += stitched.count;
 	out->leftover = stitched.leftover;
 }

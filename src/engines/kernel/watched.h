@@ -10,7 +10,7 @@
 #include "engines/kernel/mapped.h"
 #include "target/told.h"
 
-enum { WATCHED_ENDED = 16 };
+enum { WATCHED_ENDED = 16, WATCHED_ROOTS = 64 };
 
 struct watched_thread {
 	u32 tid;
@@ -33,6 +33,8 @@ struct watched_thread {
 struct watched_vm {
 	struct machine machine;
 	u32 number; /* the kernel's; 0: not found yet */
+	u64 roots
+		[WATCHED_ROOTS]; /* outermost frames whose list reached the end of the native stack */
 };
 
 /* Between the two times the kernel had the tables of what was there before. */

@@ -47,6 +47,7 @@ enum ends {
 	CUT_OFF,
 	WHOLE,
 	LINKED, /* whole, and the managed ones may end first */
+	ROOTED, /* and are known not to */
 };
 
 static struct stitched join(const char *native, const char *managed, const char *second,
@@ -62,7 +63,8 @@ static struct stitched join(const char *native, const char *managed, const char 
 						  .count = frames_of(i ? second : managed,
 								     manageds[i]),
 						  .is_whole = ends != CUT_OFF,
-						  .is_linked = ends == LINKED };
+						  .is_linked = ends >= LINKED,
+						  .is_rooted = ends == ROOTED };
 	struct stitched result = stitch(&in, out, room);
 	for (u32 i = 0; i < result.count; i++)
 		text[i] = (char)out[i].id;
@@ -153,6 +155,42 @@ static void a_list_may_end_before_the_native_stack_does(void **state)
 
 	(void)state;
 	assert_rows(rows, COUNT_OF(rows), LINKED);
+}
+
+/* The outermost frame is one that such a list ended with before: a loop too many is at the leaf, wherever it is in its code. */
+static void a_rooted_list_ends_where_the_native_stack_does(void **state)
+{
+	static const struct row rows[] = {
+		{ "LbLcLs", "A*B*", "LbAcBs", 0, 1, false },
+		{ "LbLs", "A*", "LbAs", 0, 1, false },
+		{ "aLbLs", "A*", "aLbAs", 0, 1, false },
+		{ "aLbLs", "A*B*", "aAbBs", 0, 0, false },
+	};
+
+	(void)state;
+	assert_rows(rows, COUNT_OF(rows), ROOTED);
+}
+
+static void loops_and_segments_are_even_or_not(void **state)
+{
+	static const struct {
+		const char *native, *managed;
+		enum ends ends;
+		bool is_even;
+	} rows[] = {
+		{ "LbLs", "A*B*", LINKED, true }, { "aLbLs", "A*B*", ROOTED, true },
+		{ "LbLs", "A*", LINKED, false },  { "LbLs", "A*B*C*", LINKED, false },
+		{ "abs", "", LINKED, false },     { "LbLs", "A*B*", CUT_OFF, false },
+	};
+
+	(void)state;
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		char one[ROOM + 1];
+		struct stitched got = join(rows[i].native, rows[i].managed, "", rows[i].ends, ROOM,
+					   one);
+		assert_int_equal(got.is_even[0], rows[i].is_even);
+		assert_false(got.is_even[1]);
+	}
 }
 
 static void who_says_its_place_stands_there(void **state)
@@ -250,6 +288,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_lists_become_one),
 		cmocka_unit_test(a_list_may_end_before_the_native_stack_does),
+		cmocka_unit_test(a_rooted_list_ends_where_the_native_stack_does),
+		cmocka_unit_test(loops_and_segments_are_even_or_not),
 		cmocka_unit_test(who_says_its_place_stands_there),
 		cmocka_unit_test(two_stacks_of_a_vm_are_one_by_their_places),
 		cmocka_unit_test(each_loop_has_the_frames_of_its_own_vm),
