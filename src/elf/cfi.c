@@ -360,18 +360,20 @@ static void other_instruction(struct machine *m, u8 op)
 	}
 }
 
-/* The row so far ends at `next`. False: no more are wanted. */
+/* The row so far ends at `next`. False: no more of this function are wanted. */
 static bool hand_out(struct reading *reading, struct cfi_row *row, u64 next)
 {
+	enum cfi_wish wish = CFI_MORE;
 	u64 end = row->end;
 
 	if (next > row->begin) {
 		row->end = next;
-		reading->enough = !reading->fn(reading->arg, row);
+		wish = reading->fn(reading->arg, row);
+		reading->enough = wish == CFI_ENOUGH;
 		row->end = end;
 	}
 	row->begin = next;
-	return !reading->enough;
+	return wish == CFI_MORE;
 }
 
 /* Row by row to the function's end. */

@@ -51,8 +51,11 @@ struct cfi_summary {
 	u32 damaged;   /* entries that were passed over */
 };
 
-/* The row is valid during the call. False: enough. */
-typedef bool cfi_row_fn(void *arg, const struct cfi_row *row);
+/* What is wanted behind a row. */
+enum cfi_wish { CFI_MORE, CFI_NEXT_FUNCTION, CFI_ENOUGH };
+
+/* The row is valid during the call. */
+typedef enum cfi_wish cfi_row_fn(void *arg, const struct cfi_row *row);
 
 enum cfi_source { CFI_EH_FRAME, CFI_DEBUG_FRAME };
 

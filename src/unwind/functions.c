@@ -24,16 +24,17 @@ enum {
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
-static bool take_row(void *arg, const struct cfi_row *row)
+static enum cfi_wish take_row(void *arg, const struct cfi_row *row)
 {
 	struct unwind_functions *functions = arg;
 	bool is_entered = row->cfa.how == CFI_REGISTER_PLUS && row->cfa.reg == UNWIND_SP &&
 			  row->cfa.offset == UNWIND_ENTRY_CFA;
 
-	return row->begin != row->function_begin ||
-	       vec_push(&functions->all,
+	return vec_push(&functions->all,
 			(struct unwind_function){ row->function_begin, row->function_end,
-						  !is_entered });
+						  !is_entered }) ?
+		       CFI_NEXT_FUNCTION :
+		       CFI_ENOUGH;
 }
 
 static int by_begin(const void *left, const void *right)
@@ -74,24 +75,34 @@ const struct unwind_function *unwind_function_at(const struct unwind_functions *
 
 typedef void target_fn(void *arg, u64 at, u64 target);
 
-static bool is_call(const u8 *at)
+/* By their first byte. */
+enum kind { NONE, CONDITIONAL = 0x0f, CALL = 0xe8, JUMP = 0xe9 };
+
+/* Code that lies at `address`; behind its `length` bytes there are OVERLAP more. */
+struct code {
+	const u8 *bytes;
+	u32 length;
+	u64 address;
+};
+
+static void each_of_kind(const struct code *code, enum kind kind, target_fn *fn, void *arg)
 {
-	return at[0] == 0xe8;
+	const u8 *here = code->bytes, *end = here + code->length;
+	u32 opcode = kind == CONDITIONAL ? 2 : 1;
+
+	for (; here < end && (here = memchr(here, kind, (size_t)(end - here))); here++) {
+		u64 at = code->address + (u64)(here - code->bytes);
+		s32 distance;
+		if (kind == CONDITIONAL && (here[1] & 0xf0) != 0x80)
+			continue;
+		memcpy(&distance, here + opcode, sizeof distance);
+		fn(arg, at, at + opcode + 4 + (u64)(s64)distance);
+	}
 }
 
-static bool is_call_or_jump(const u8 *at)
-{
-	return at[0] == 0xe8 || at[0] == 0xe9;
-}
-
-static bool is_jump(const u8 *at)
-{
-	return at[0] == 0xe9 || (at[0] == 0x0f && (at[1] & 0xf0) == 0x80);
-}
-
-/* Calls for each in [begin, end) whose kind is asked for. */
-static void each_target(const struct image *image, u64 begin, u64 end, bool (*is)(const u8 *),
-			target_fn *fn, void *arg)
+/* Calls for each of the kinds in [begin, end). */
+static void each_target(const struct image *image, u64 begin, u64 end, enum kind kind,
+			enum kind second, target_fn *fn, void *arg)
 {
 	u8 bytes[CHUNK + OVERLAP];
 
@@ -101,14 +112,10 @@ static void each_target(const struct image *image, u64 begin, u64 end, bool (*is
 		memset(bytes + length, 0, OVERLAP);
 		if (!image_bytes(image, at, bytes, length + more))
 			return;
-		for (u32 i = 0; i < length; i++) {
-			u32 opcode = bytes[i] == 0x0f ? 2 : 1;
-			s32 distance;
-			if (!is(bytes + i))
-				continue;
-			memcpy(&distance, bytes + i + opcode, sizeof distance);
-			fn(arg, at + i, at + i + opcode + 4 + (u64)(s64)distance);
-		}
+		struct code code = { bytes, length, at };
+		each_of_kind(&code, kind, fn, arg);
+		if (second)
+			each_of_kind(&code, second, fn, arg);
 	}
 }
 
@@ -166,12 +173,12 @@ u32 unwind_function_parts(const struct unwind_functions *functions,
 {
 	struct found found = { .functions = functions, .of = of, .out = out, .room = room };
 
-	each_target(functions->image, of->begin, of->end, is_jump, take_jump, &found);
+	each_target(functions->image, of->begin, of->end, JUMP, CONDITIONAL, take_jump, &found);
 	return found.count;
 }
 
 /* In all code of the image. */
-static u32 find_callers(struct found *found, bool (*is)(const u8 *))
+static void find_callers(struct found *found, enum kind kind, enum kind second)
 {
 	const struct image *image = found->functions->image;
 	struct image_section section;
@@ -179,9 +186,8 @@ static u32 find_callers(struct found *found, bool (*is)(const u8 *))
 	for (u32 i = 0; i < image_section_count(image); i++)
 		if (image_section(image, i, &section) && section.type == SHT_PROGBITS &&
 		    (section.flags & SHF_EXECINSTR))
-			each_target(image, section.address, section.address + section.size, is,
-				    take_call, found);
-	return found->count;
+			each_target(image, section.address, section.address + section.size, kind,
+				    second, take_call, found);
 }
 
 u32 unwind_function_callers(const struct unwind_functions *functions,
@@ -189,7 +195,8 @@ u32 unwind_function_callers(const struct unwind_functions *functions,
 {
 	struct found found = { .functions = functions, .of = of, .out = out, .room = room };
 
-	return find_callers(&found, is_call);
+	find_callers(&found, CALL, NONE);
+	return found.count;
 }
 
 u32 unwind_function_doors(const struct unwind_functions *functions,
@@ -201,7 +208,8 @@ u32 unwind_function_doors(const struct unwind_functions *functions,
 			       .room = room,
 			       .stub = image_stub_of(functions->image, of->begin) };
 
-	return find_callers(&found, is_call_or_jump);
+	find_callers(&found, CALL, JUMP);
+	return found.count;
 }
 
 /* ---- calls with a text --------------------------------------------------------------------- */
@@ -284,7 +292,7 @@ u32 unwind_function_text_calls(const struct unwind_functions *functions,
 				    .out = out,
 				    .room = room };
 
-	each_target(image, of->begin, of->end, is_call, take_text_call, &calls);
+	each_target(image, of->begin, of->end, CALL, NONE, take_text_call, &calls);
 	return calls.count;
 }
 

@@ -88,12 +88,12 @@ static bool add_span(void *arg, u64 begin, u64 end, const struct unwind_rule *ru
 	return !compiling->no_memory;
 }
 
-static bool add_row(void *arg, const struct cfi_row *row)
+static enum cfi_wish add_row(void *arg, const struct cfi_row *row)
 {
 	struct unwind_rule rule;
 
 	unwind_rule_of_row(row, &rule);
-	return add_span(arg, row->begin, row->end, &rule);
+	return add_span(arg, row->begin, row->end, &rule) ? CFI_MORE : CFI_ENOUGH;
 }
 
 /* Where a program, and ld.so, begins there is no caller, also when no row says so (Debian 12's ld.so has none there).  Rows that

@@ -151,6 +151,28 @@ def early_forks(run):
     yield at_least("of the children's samples in their own function, least", shares[-3] if len(shares) >= 3 else 0, 70, " %")
 
 
+def starts(run, program):
+    command = run.interpreter.command(program, 30)
+    run.sonde.record(command=command, seconds=None, more=("-e", "kernel"))  # its tables are kept
+    count, worked = run.count(200, 10), 0
+    for _ in range(count):
+        recording = run.sonde.record(command=command, rate=999, seconds=None, weights=True, more=("-e", "kernel"))
+        worked += sum(stack.count for stack in recording.stacks
+                      if any(folded.method(frame.label) == "short_work" for frame in stack.frames))
+    yield at_least("of its own 30 ms in its function", 100 * worked / (30e6 * count), 75, " %",
+                   75 if run.full else 60)  # beside other rows sonde waits for a CPU
+
+
+@row("kernel-starts-ruby", "a program of 30 milliseconds has its frames, all but the first few", language="ruby")
+def ruby_starts(run):
+    yield from starts(run, "short.rb")
+
+
+@row("kernel-starts-python", "a program of 30 milliseconds has its frames, all but the first few", language="python")
+def python_starts(run):
+    yield from starts(run, "short.py")
+
+
 def stopped_again_and_again(process, target, rounds):
     """(times that it was stopped, times that a thread of the target was stopped with it)"""
     stopped = frozen = 0

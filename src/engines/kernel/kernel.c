@@ -232,6 +232,15 @@ static void redraw(struct run *run, u64 now_ns)
 		run->redraw_ns = kernel_program_redraw(&run->program, now_ns);
 }
 
+static u64 least(const u64 *all, u32 count)
+{
+	u64 found = all[0];
+
+	for (u32 i = 1; i < count; i++)
+		found = all[i] < found ? all[i] : found;
+	return found;
+}
+
 static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
 {
 	run->fn = fn;
@@ -252,9 +261,9 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 			return !has_ended || err_set(err, ERR_NO_PROCESS, "the process has ended");
 		}
 		redraw(run, now);
-		u64 next = run->redraw_ns < now + POLL_NS ? run->redraw_ns : now + POLL_NS;
+		u64 next[] = { until_ns, run->redraw_ns, now + POLL_NS, run_seek_vms(run, now) };
 		kernel_program_wait(&run->program, run->mappings.wait_fd,
-				    next < until_ns ? next : until_ns);
+				    least(next, COUNT_OF(next)));
 	}
 }
 

@@ -182,6 +182,8 @@ static bool tell_vms(struct run *run, struct watched *process, struct err *err)
 
 	if (!watched_look_for_vms(process, run->quality.warning))
 		return true;
+	log_debug(2, "process %u: %u VMs%s", process->pid, process->attached.count,
+		  process->may_have_one ? ", or one that starts" : "");
 	while ((found = watched_next_vm(process, &run->machines)) >= 0) {
 		struct watched_vm *vm = &process->vms[found];
 		struct kernel_machine told;
@@ -229,6 +231,12 @@ static void tell_anew(struct run *run, struct watched *process)
 		log_debug(1, "process %u: %s", process->pid, err.text);
 }
 
+static void note_news(struct watched *process)
+{
+	process->news_ns = process->has_news ? process->news_ns : clock_now_ns();
+	process->has_news = true;
+}
+
 void run_take_mappings(struct run *run, u64 until_ns)
 {
 	struct kernel_mapped mapped;
@@ -244,11 +252,55 @@ void run_take_mappings(struct run *run, u64 until_ns)
 		if (watched_replaces(process, &mapped))
 			tell_anew(run, process);
 		else
-			process->has_news = true;
+			note_news(process);
 	}
 	for (u32 i = 0; run->mappings.lost_ns && i < run->processes.count; i++)
 		watched_doubt(run->processes.at[i], run->mappings.lost_ns);
 	run->mappings.lost_ns = 0;
+}
+
+/* A loader maps one library after the other. Of a CPU no more than a tenth is spent on this, of the last second: who starts
+ * programs all the time is not asked for each of them. */
+static const u64 NEWS_NS = NS_PER_MS, UNREADABLE_NS = 200 * NS_PER_MS, SPARED_NS = NS_PER_S;
+enum { SEEK_PART = 10 };
+
+static u64 when_to_seek(const struct run *run, const struct watched *process)
+{
+	u64 due = process->may_have_one ? process->ask_ns : process->news_ns + NEWS_NS;
+	bool is_due = process->may_have_one || (process->has_news && !watched_has_vm(process));
+
+	if (!is_due || process->has_ended || process->is_told)
+		return UINT64_MAX;
+	return due > run->seek_ns ? due : run->seek_ns;
+}
+
+static void seek(struct run *run, struct watched *process)
+{
+	struct err err = { 0 };
+	u64 begin = clock_now_ns();
+	bool good = process->has_news ? run_tell(run, process, &err) : tell_vms(run, process, &err);
+	u64 end = clock_now_ns();
+
+	if (!good) {
+		process->news_ns = end + UNREADABLE_NS;
+		log_debug(1, "process %u: %s", process->pid, err.text);
+	}
+	run->seek_ns = run->seek_ns + SPARED_NS > end ? run->seek_ns : end - SPARED_NS;
+	run->seek_ns += (end - begin) * SEEK_PART;
+}
+
+u64 run_seek_vms(struct run *run, u64 now_ns)
+{
+	u64 next = UINT64_MAX;
+
+	for (u32 i = 0; i < run->processes.count; i++) {
+		struct watched *process = run->processes.at[i];
+		if (when_to_seek(run, process) <= now_ns)
+			seek(run, process);
+		u64 due = when_to_seek(run, process);
+		next = due < next ? due : next;
+	}
+	return next;
 }
 
 void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,

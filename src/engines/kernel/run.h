@@ -25,7 +25,7 @@ struct run {
 	u64 incarnations;
 	struct quality quality;
 	struct rng rng;
-	u64 redraw_ns, missed_ns; /* when to do these again */
+	u64 redraw_ns, missed_ns, seek_ns; /* when to do these again */
 	sample_fn *fn;
 	void *arg;
 	bool saw_sleepers;
@@ -60,6 +60,8 @@ bool run_tell(struct run *run, struct watched *process, struct err *err);
 void run_note_seen(struct run *run, const struct watched *process, struct watched_thread *thread);
 /* With what was mapped up to that time in place of other code. */
 void run_take_mappings(struct run *run, u64 until_ns);
+/* Looks for VMs that no record has shown yet: of who has just mapped code, and of who is starting one. When to look again. */
+u64 run_seek_vms(struct run *run, u64 now_ns);
 /* With what the record shows that it has and the kernel was not told of: code, a VM, a thread of it. */
 void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,
 		  size_t size);

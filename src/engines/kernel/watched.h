@@ -58,6 +58,7 @@ struct watched {
 	VEC(struct replaced_code) replaced; /* of late */
 	bool is_doubted;                    /* what it maps is to be read */
 	bool has_news;                      /* it has mapped more code since that was read */
+	u64 news_ns;                        /* since when; CLOCK_MONOTONIC */
 	bool was_met; /* in a sample: when it and its threads began is not known */
 	bool is_new;  /* the kernel does not know it yet: all others it has met itself */
 	u64 told_ns; /* when the kernel was told of it last: a child that was forked before has less */

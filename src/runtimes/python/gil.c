@@ -21,43 +21,82 @@ enum {
 	SOUGHT_WORDS = 2048, /* before and behind; in 2.7 they are up to 4.5 kB apart */
 	PART_WORDS = 64,
 	WAITERS_MOST = 1 << 16,
+	CANDIDATES_MAX = 1024,
 	TRIES = 8, /* who gives it up makes its value 1 for an instant */
 };
 
 /* A semaphore of glibc: its value, and how many wait. */
-static bool is_waited_for(const struct mem *mem, u64 address)
-{
-	u32 words[2];
+struct semaphore {
+	u32 value, waiters;
+};
 
-	return python_address_ok(address) && mem_peek(mem, address, words, sizeof words) &&
-	       words[0] == 0 && words[1] > 0 && words[1] < WAITERS_MOST;
+static bool read_semaphore(const struct mem *mem, u64 address, struct semaphore *out)
+{
+	return python_address_ok(address) && mem_peek(mem, address, out, sizeof *out) &&
+	       out->value <= 1 && out->waiters < WAITERS_MOST;
 }
 
-/* 0: none, or several. */
-static u64 find_semaphore(const struct mem *mem, u64 begin)
-{
-	u64 words[PART_WORDS], found = 0;
+struct candidates {
+	u64 at[CANDIDATES_MAX];
+	u32 count;
+};
 
-	for (u32 i = 0; i < 2 * SOUGHT_WORDS; i += PART_WORDS) {
-		if (!mem_peek(mem, begin + 8ull * i, words, sizeof words))
+static void add_candidate(const struct mem *mem, u64 address, struct candidates *all)
+{
+	struct semaphore read;
+
+	for (u32 i = 0; i < all->count; i++)
+		if (all->at[i] == address)
+			return;
+	if (all->count < CANDIDATES_MAX && read_semaphore(mem, address, &read))
+		all->at[all->count++] = address;
+}
+
+/* Where variables behind `begin` lead to what may be one. */
+static void find_candidates(const struct mem *mem, u64 begin, struct candidates *out)
+{
+	u64 words[PART_WORDS];
+
+	for (u32 i = 0; i < 2 * SOUGHT_WORDS; i += PART_WORDS)
+		if (mem_peek(mem, begin + 8ull * i, words, sizeof words))
+			for (u32 n = 0; n < PART_WORDS; n++)
+				add_candidate(mem, words[n], out);
+}
+
+/* The one that is waited for. 0: none, or several. */
+static u64 find_waited_for(const struct mem *mem, const struct candidates *all)
+{
+	u64 found = 0;
+
+	for (u32 i = 0; i < all->count; i++) {
+		struct semaphore read;
+		if (!read_semaphore(mem, all->at[i], &read) || read.value || !read.waiters)
 			continue;
-		for (u32 n = 0; n < PART_WORDS; n++) {
-			if (words[n] == found || !is_waited_for(mem, words[n]))
-				continue;
-			if (found)
-				return 0;
-			found = words[n];
-		}
+		if (found)
+			return 0;
+		found = all->at[i];
 	}
 	return found;
 }
 
+static bool has_several_threads(const struct mem *mem, const struct python_state *state)
+{
+	struct vm_thread thread;
+	u64 where = 0;
+
+	return python_next_thread(mem, state, &where, &thread) == STEP_MORE &&
+	       python_next_thread(mem, state, &where, &thread) == STEP_MORE;
+}
+
 void python_find_gil(const struct mem *mem, struct python_state *state)
 {
-	if (python_major(state) > 2 || !state->holder)
+	struct candidates all = { 0 };
+
+	if (python_major(state) > 2 || !state->holder || !has_several_threads(mem, state))
 		return;
+	find_candidates(mem, (state->holder & ~7ull) - 8ull * SOUGHT_WORDS, &all);
 	for (u32 i = 0; i < TRIES && !state->gil; i++)
-		state->gil = find_semaphore(mem, (state->holder & ~7ull) - 8ull * SOUGHT_WORDS);
+		state->gil = find_waited_for(mem, &all);
 }
 
 /* That of an interpreter which is not the main one. */

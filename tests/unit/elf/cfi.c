@@ -116,18 +116,21 @@ static void put_function(struct file *file, u32 cie, u64 begin, u64 length, cons
 struct rows {
 	VEC(struct cfi_row) all;
 	struct cfi_summary summary;
+	enum cfi_wish wish; /* behind each row */
 };
 
-static bool keep(void *arg, const struct cfi_row *row)
+static enum cfi_wish keep(void *arg, const struct cfi_row *row)
 {
 	struct rows *rows = arg;
 
-	return vec_push(&rows->all, *row);
+	assert_true(vec_push(&rows->all, *row));
+	return rows->wish;
 }
 
-static struct rows read_rows(const struct file *file, enum cfi_source source)
+static struct rows read_rows_until(const struct file *file, enum cfi_source source,
+				   enum cfi_wish wish)
 {
-	struct rows rows = { 0 };
+	struct rows rows = { .wish = wish };
 	struct err err = { 0 };
 	int fd = memfd_create("cfi", MFD_CLOEXEC);
 
@@ -137,6 +140,11 @@ static struct rows read_rows(const struct file *file, enum cfi_source source)
 	assert_true(cfi_each_row(image, source, keep, &rows, &rows.summary, &err));
 	image_close(image);
 	return rows;
+}
+
+static struct rows read_rows(const struct file *file, enum cfi_source source)
+{
+	return read_rows_until(file, source, CFI_MORE);
 }
 
 static void rows_follow_the_instructions(void **state)
@@ -168,6 +176,27 @@ static void rows_follow_the_instructions(void **state)
 	assert_int_equal(row[3].cfa.reg, RSP);
 	assert_int_equal(rows.summary.functions, 1);
 	vec_free(&rows.all);
+}
+
+static void no_more_than_wanted_is_handed_out(void **state)
+{
+	static const struct {
+		enum cfi_wish wish;
+		u32 rows, functions;
+	} wishes[] = { { CFI_MORE, 5, 2 }, { CFI_NEXT_FUNCTION, 2, 2 }, { CFI_ENOUGH, 1, 1 } };
+	struct file file;
+
+	(void)state;
+	file_init(&file, ".eh_frame");
+	u32 cie = put_cie(&file, "R");
+	PUT_FUNCTION(&file, cie, TEXT, 32, 0x41, 0x0e, 16, 0x44, 0x0e, 8);
+	PUT_FUNCTION(&file, cie, TEXT + 32, 32, 0x41, 0x0e, 16);
+	for (u32 i = 0; i < COUNT_OF(wishes); i++) {
+		struct rows rows = read_rows_until(&file, CFI_EH_FRAME, wishes[i].wish);
+		assert_int_equal(rows.all.count, wishes[i].rows);
+		assert_int_equal(rows.summary.functions, wishes[i].functions);
+		vec_free(&rows.all);
+	}
 }
 
 static void a_row_is_remembered(void **state)
@@ -294,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_follow_the_instructions),
+		cmocka_unit_test(no_more_than_wanted_is_handed_out),
 		cmocka_unit_test(a_row_is_remembered),
 		cmocka_unit_test(expressions_and_marks_are_handed_out),
 		cmocka_unit_test(damaged_functions_are_counted),

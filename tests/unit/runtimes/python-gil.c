@@ -14,9 +14,20 @@ enum {
 	OBJECT = BASE + 0x1080,
 	ZEROS = BASE + 0x10c0,
 	VARIABLE = HOLDER + 0x1158, /* Debian's 2.7.18 */
+	/* far from the variables; words of a thread: the next, its interpreter, its pthread; of that: its first thread, the next */
+	INTERPRETERS = BASE + 0x0100,
+	MAIN = BASE + 0x0140,
+	THREAD = BASE + 0x0180,
+	OTHER_THREAD = BASE + 0x01c0,
 };
 
-/* A Python 2.7 with four locks, or what looks like one. */
+static const struct python_layout layout = { .thread_next = 0,
+					     .thread_interp = 8,
+					     .thread_native = 16,
+					     .interp_threads = 0,
+					     .interp_next = 8 };
+
+/* A Python 2.7 with two threads and four locks, or what looks like one. */
 static struct python_state make(struct memory *memory)
 {
 	memory_init(memory, BASE, BYTES);
@@ -25,7 +36,14 @@ static struct python_state make(struct memory *memory)
 	memory_put_u64(memory, OBJECT, 7);
 	for (u32 i = 0; i < 3; i++)
 		memory_put_u64(memory, HOLDER - 8 * i, (u64[]){ IDLE, OBJECT, ZEROS }[i]);
-	return (struct python_state){ .version = 0x020712f0, .holder = HOLDER };
+	memory_put_u64(memory, INTERPRETERS, MAIN);
+	memory_put_u64(memory, MAIN, THREAD);
+	memory_put_u64(memory, THREAD, OTHER_THREAD);
+	memory_put_u64(memory, THREAD + 8, MAIN);
+	memory_put_u64(memory, OTHER_THREAD + 8, MAIN);
+	return (struct python_state){
+		.version = 0x020712f0, .holder = HOLDER, .interpreters = INTERPRETERS, .at = layout
+	};
 }
 
 static void the_lock_of_2_is_waited_for(void **unused)
@@ -38,6 +56,10 @@ static void the_lock_of_2_is_waited_for(void **unused)
 	assert_int_equal(state.gil, 0); /* no thread was ever begun */
 	assert_false(python_is_gil(&memory.mem, &state, LOCK));
 	memory_put_u64(&memory, VARIABLE, LOCK);
+	memory_put_u64(&memory, THREAD, 0); /* nobody is there who could wait */
+	python_find_gil(&memory.mem, &state);
+	assert_int_equal(state.gil, 0);
+	memory_put_u64(&memory, THREAD, OTHER_THREAD);
 	python_find_gil(&memory.mem, &state);
 	assert_int_equal(state.gil, LOCK);
 	assert_true(python_is_gil(&memory.mem, &state, LOCK));
