@@ -34,10 +34,17 @@ bool in_open_file(struct in *in, const char *path, struct err *err)
 
 bool in_open_memory(struct in *in, const void *bytes, size_t length)
 {
-	*in = (struct in){ .fd = -1, .buffer = malloc(length + 1), .end = length, .ended = true };
-	if (in->buffer && length)
-		memcpy(in->buffer, bytes, length);
-	return in->buffer != NULL;
+	u8 *copy = malloc(length + 1);
+
+	if (copy && length)
+		memcpy(copy, bytes, length);
+	in_take_memory(in, copy, copy ? length : 0);
+	return copy != NULL;
+}
+
+void in_take_memory(struct in *in, void *bytes, size_t length)
+{
+	*in = (struct in){ .fd = -1, .buffer = bytes, .end = length, .ended = true };
 }
 
 void in_close(struct in *in)

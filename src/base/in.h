@@ -19,6 +19,8 @@ struct in {
 bool in_open_file(struct in *in, const char *path, struct err *err);
 /* A copy of these bytes. */
 bool in_open_memory(struct in *in, const void *bytes, size_t length);
+/* These bytes, from malloc: they are its own now. */
+void in_take_memory(struct in *in, void *bytes, size_t length);
 void in_close(struct in *in);
 /* Up to `want` bytes at in_bytes(), fewer only where the stream ends (or memory does: errnum). */
 size_t in_fill(struct in *in, size_t want);

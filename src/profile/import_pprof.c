@@ -636,16 +636,16 @@ static bool read_pprof(struct in *in, struct profile *profile, const struct load
 		       struct load_result *result, struct err *err)
 {
 	struct pprof *p = calloc(1, sizeof *p);
-	struct unpacked unpacked = { 0 };
+	size_t size;
 
 	if (!p)
 		return err_no_memory(err);
 	p->profile = profile;
 	import_rows_init(&p->rows, profile, options, result);
-	bool good = import_unpack(in, &unpacked, err);
+	bool good = import_read_all(in, &size, err);
 	if (good) {
-		p->message = cursor_make(unpacked.bytes, unpacked.size);
-		p->budget = FRAMES_FREE + (u64)unpacked.size * FRAMES_PER_BYTE;
+		p->message = cursor_make(in_bytes(in), size);
+		p->budget = FRAMES_FREE + (u64)size * FRAMES_PER_BYTE;
 		good = read_message(p, result, err);
 	}
 	import_rows_free(&p->rows);
@@ -656,12 +656,11 @@ static bool read_pprof(struct in *in, struct profile *profile, const struct load
 	vec_free(&p->frames);
 	vec_free(&p->path);
 	str_free(&p->bytes);
-	free(unpacked.bytes);
 	free(p);
 	return good;
 }
 
-/* Raw, it has no signature: what is whole in the window must be fields of Profile, and either the first is
+/* It has no signature: what is whole in the window must be fields of Profile, and either the first is
  * a sample type, as all writers have it, or there are several. Text is none of that. */
 static bool is_pprof(struct in *in)
 {
@@ -675,8 +674,6 @@ static bool is_pprof(struct in *in)
 	struct proto_field field;
 	u32 count = 0;
 
-	if (import_is_gzip(in))
-		return true;
 	size_t have = in_fill(in, 4096);
 	struct cursor message = cursor_make(in_bytes(in), have);
 	for (; proto_next(&message, &field) && count < SEVERAL; count++) {

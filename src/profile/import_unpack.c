@@ -8,24 +8,28 @@
 #include <zlib.h>
 
 enum {
-	FILE_MOST = 256 << 20,
-	UNPACKED_MOST = 512 << 20,
-	UNPACKED_FREE = 4 << 20, /* whatever the file's size */
+	BYTES_MOST = 512 << 20,
+	UNPACKED_FREE = 128 << 20, /* whatever the file's size: folded stacks of a deep recursion */
 	/* Profiles pack 4 to 20 to 1, the most repetitive tried 160 to 1; deflate can do 1032 to 1. */
 	RATIO_MOST = 300,
 	GZIP_WINDOW = 15 + 16,
 };
 
-bool import_is_gzip(struct in *in)
+struct unpacked {
+	u8 *bytes;
+	size_t size;
+};
+
+static bool is_gzip(struct in *in)
 {
 	return in_fill(in, 2) >= 2 && in_bytes(in)[0] == 0x1f && in_bytes(in)[1] == 0x8b;
 }
 
 static size_t allowed(size_t packed)
 {
-	size_t most = packed > UNPACKED_MOST / RATIO_MOST ? UNPACKED_MOST : packed * RATIO_MOST;
+	size_t most = packed > BYTES_MOST / RATIO_MOST ? BYTES_MOST : packed * RATIO_MOST;
 
-	return most + UNPACKED_FREE < UNPACKED_MOST ? most + UNPACKED_FREE : UNPACKED_MOST;
+	return most + UNPACKED_FREE < BYTES_MOST ? most + UNPACKED_FREE : BYTES_MOST;
 }
 
 /* Room for more, twice as much; false: what is allowed is used up, or memory is. */
@@ -78,28 +82,34 @@ static bool inflate_all(z_stream *stream, size_t packed, struct unpacked *out, s
 	}
 }
 
-bool import_unpack(struct in *in, struct unpacked *out, struct err *err)
+bool import_read_all(struct in *in, size_t *size, struct err *err)
 {
-	bool is_gzip = import_is_gzip(in);
-	size_t size = in_fill(in, FILE_MOST + 1);
-
-	*out = (struct unpacked){ 0 };
+	*size = in_fill(in, BYTES_MOST + 1);
 	if (in->errnum)
 		return err_sys(err, in->errnum, "reading");
-	if (size > FILE_MOST)
-		return err_set(err, ERR_BAD_DATA, "it is larger than %d MiB", FILE_MOST >> 20);
-	if (!is_gzip) {
-		out->bytes = malloc(size + 1);
-		if (!out->bytes)
-			return err_no_memory(err);
-		memcpy(out->bytes, in_bytes(in), size);
-		out->size = size;
+	return *size <= BYTES_MOST ||
+	       err_set(err, ERR_BAD_DATA, "it is larger than %d MiB", BYTES_MOST >> 20);
+}
+
+bool import_unpack(struct in *in, struct err *err)
+{
+	struct unpacked out = { 0 };
+	size_t size;
+
+	if (!is_gzip(in))
 		return true;
-	}
+	if (!import_read_all(in, &size, err))
+		return false;
 	z_stream stream = { .next_in = (Bytef *)in_bytes(in), .avail_in = (uInt)size };
 	if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
 		return err_no_memory(err);
-	bool good = inflate_all(&stream, size, out, err);
+	bool good = inflate_all(&stream, size, &out, err);
 	inflateEnd(&stream);
-	return good;
+	if (!good) {
+		free(out.bytes);
+		return false;
+	}
+	in_close(in);
+	in_take_memory(in, out.bytes, out.size);
+	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/import_unpack.h"
 #include "profile/recording.h"
 
 struct loading {
@@ -72,6 +73,8 @@ static bool read_with(struct in *in, const char *path, struct profile *profile,
 		      const struct load_options *options, struct load_result *result,
 		      struct err *err)
 {
+	if (!import_unpack(in, err))
+		return err_wrap(err, "%s", path);
 	for (u32 i = 0; i < COUNT_OF(importers); i++) {
 		if (!importers[i]->is_mine(in))
 			continue;
@@ -85,8 +88,8 @@ static bool read_with(struct in *in, const char *path, struct profile *profile,
 		return err_set(err, ERR_BAD_DATA, "%s is empty", path);
 	return err_set(
 		err, ERR_BAD_DATA,
-		"%s is no profile that sonde reads: a .sonde recording begins with \"sonde\", a pprof file is gzip or "
-		"profile.proto, folded stacks are lines that end in a number",
+		"%s is no profile that sonde reads: a .sonde recording begins with \"sonde\", a pprof file is "
+		"profile.proto, folded stacks are lines that end in a number; each may be gzip",
 		path);
 }
 

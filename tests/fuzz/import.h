@@ -6,6 +6,7 @@
 #pragma once
 #include <stdlib.h>
 
+#include "profile/import_unpack.h"
 #include "profile/load.h"
 
 static inline void import_check(const struct profile *profile)
@@ -39,7 +40,7 @@ static inline void import_fuzz(const struct importer *importer, const uint8_t *d
 	struct in in;
 
 	if (profile_init(&profile) && in_open_memory(&in, data, size)) {
-		if (importer->is_mine(&in)) {
+		if (import_unpack(&in, &err) && importer->is_mine(&in)) {
 			bool read = importer->read(&in, &profile, &options, &result, &err);
 			if (!read && !err.text[0])
 				abort();

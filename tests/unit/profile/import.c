@@ -365,10 +365,25 @@ static void our_modes_read_back(void **state)
 	}
 }
 
+static void any_format_may_be_gzip(void **state)
+{
+	static const char text[] = "main;work 3\nmain 1\n";
+	size_t packed;
+
+	(void)state;
+	u8 *bytes = gzipped(text, sizeof text - 1, &packed);
+	struct loaded read = load(bytes, packed, NULL);
+	assert_true(read.good);
+	assert_string_equal(read.result.format, "folded");
+	assert_int_equal(profile_total_count(&read.profile), 4);
+	profile_free(&read.profile);
+	free(bytes);
+}
+
 static void a_gzip_bomb_is_refused(void **state)
 {
 	(void)state;
-	size_t size = 64 << 20, packed;
+	size_t size = 192 << 20, packed;
 	u8 *zeros = calloc(1, size);
 
 	assert_non_null(zeros);
@@ -468,6 +483,7 @@ int main(void)
 		cmocka_unit_test(a_pprof_file_by_hand),
 		cmocka_unit_test(types_are_the_files_own),
 		cmocka_unit_test(our_modes_read_back),
+		cmocka_unit_test(any_format_may_be_gzip),
 		cmocka_unit_test(a_gzip_bomb_is_refused),
 		cmocka_unit_test(frames_that_multiply_are_refused),
 		cmocka_unit_test(every_thread_keeps_its_name),
