@@ -80,7 +80,7 @@ struct naming *naming_new(struct names *names, enum naming_detail detail)
 	if (naming) {
 		naming->names = names;
 		naming->detail = detail;
-		natives_init(&naming->natives, names);
+		natives_init(&naming->natives, names, detail == NAMING_FUNCTIONS);
 	}
 	return naming;
 }
@@ -250,8 +250,7 @@ static void name_native(struct naming *naming, const struct frame *frame,
 	if (!named->known && frame->kind == FRAME_EVENT)
 		named->location = event_location(naming, frame, source);
 	else if (!named->known || is_made)
-		named->location = natives_location(&naming->natives, frame, source,
-						   naming->detail == NAMING_FUNCTIONS);
+		named->location = natives_location(&naming->natives, frame, source);
 	named->known = true;
 }
 

@@ -18,9 +18,9 @@
 
 static const u64 READ_AGAIN_NS = NS_PER_S;
 
-void natives_init(struct natives *natives, struct names *names)
+void natives_init(struct natives *natives, struct names *names, bool by_function)
 {
-	*natives = (struct natives){ .names = names };
+	*natives = (struct natives){ .names = names, .by_function = by_function };
 }
 
 static void *read_kernel(void *arg)
@@ -161,7 +161,7 @@ static void note_place(struct natives *natives, u32 location, u32 file, u64 addr
 }
 
 u32 natives_location(struct natives *natives, const struct frame *frame,
-		     const struct sample_source *source, bool by_function)
+		     const struct sample_source *source)
 {
 	struct names *names = natives->names;
 	struct name_function function = { 0 };
@@ -181,9 +181,8 @@ u32 natives_location(struct natives *natives, const struct frame *frame,
 				frame->owner ? unknown :
 					       jit_name(natives, source, frame->id, unknown);
 		function.image = file ? file->path : 0;
-		has_address = file && !by_function &&
-			      image_offset_of_address(file->image, frame->id, &location.address,
-						      &left);
+		has_address = file && image_offset_of_address(file->image, frame->id,
+							      &location.address, &left);
 	}
 	location.function = names_function(names, &function);
 	u32 number = names_location(names, &location);
@@ -215,16 +214,30 @@ static u32 part_location(struct natives *natives, u32 of, const struct debug_pla
 	function.first_line = place->first_line;
 	function.flags = place->is_inlined ? FRAME_INLINED : 0;
 	location.function = names_function(names, &function);
-	location.line = place->line;
+	location.line = natives->by_function ? 0 : place->line;
+	location.address = natives->by_function ? 0 : location.address;
 	return names_location(names, &location);
 }
 
+static bool add_whole(struct natives *natives, struct profile *profile, u32 location)
+{
+	struct name_location whole = natives->names->locations.at[location];
+
+	whole.address = 0;
+	u32 part = names_location(natives->names, &whole);
+	return vec_push(&profile->parts, (struct profile_part){ location, part });
+}
+
+/* `info`: NULL if there is none. */
 static bool add_parts(struct natives *natives, struct profile *profile, u32 location,
 		      struct debug_info *info)
 {
 	struct debug_place places[DEBUG_PLACES_MAX];
-	u32 count = debug_info_find(info, natives->places.at[location].address, places);
+	u64 address = natives->places.at[location].address;
+	u32 count = info ? debug_info_find(info, address, places) : 0;
 
+	if (!count && natives->by_function)
+		return add_whole(natives, profile, location);
 	for (u32 i = count; i-- > 0;) {
 		u32 part = part_location(natives, location, &places[i]);
 		if (count == 1 && part == location)
@@ -240,7 +253,8 @@ void natives_find_parts(struct natives *natives, struct profile *profile)
 	for (u32 file = 1; file < natives->files.count; file++) {
 		const struct image *image = natives->files.at[file].image;
 		struct debug_info *info = image ? debug_info_open(image) : NULL;
-		for (u32 i = 0; info && i < natives->places.count; i++)
+		bool has_parts = info || natives->by_function;
+		for (u32 i = 0; has_parts && i < natives->places.count; i++)
 			if (natives->places.at[i].file == file &&
 			    !add_parts(natives, profile, i, info))
 				profile->bad = true;

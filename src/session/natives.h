@@ -40,16 +40,17 @@ struct natives {
 	VEC(struct native_place) places; /* by location */
 	VEC(struct native_jit) jits;
 	struct symbols *kernel; /* NULL: natives_prepare() was not called, or could not */
+	bool by_function;       /* parts are functions: without lines, and without addresses */
 	bool is_reading;        /* them, in that thread: nobody else may look */
 	pthread_t reader;
 };
 
-void natives_init(struct natives *natives, struct names *names);
+void natives_init(struct natives *natives, struct names *names, bool by_function);
 void natives_free(struct natives *natives);
 /* Begins to read what takes long, while the engine is opened: the kernel's names. */
 void natives_prepare(struct natives *natives);
 /* No samples will come: what debugging information says of the locations becomes their parts. */
 void natives_find_parts(struct natives *natives, struct profile *profile);
-/* The location of a frame of kind FRAME_NATIVE or FRAME_KERNEL. `by_function`: without its address. */
+/* The location of a frame of kind FRAME_NATIVE or FRAME_KERNEL. */
 u32 natives_location(struct natives *natives, const struct frame *frame,
-		     const struct sample_source *source, bool by_function);
+		     const struct sample_source *source);

@@ -15,7 +15,7 @@ from pathlib import Path
 import folded
 import stats
 from interpreters import TARGETS
-from rows import Figure, at_least, row
+from rows import Figure, at_least, exactly, row
 from rows_kernel import KERNEL, is_whole
 from target import Target, start
 
@@ -145,6 +145,25 @@ def lines(run):
         del wrong[None]
         yield Figure(f"{what}: wrong {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
         yield at_least(f"{what}: all four, of {depths.total()} samples", 100 * depths[4] / max(depths.total(), 1), 95, " %")
+
+
+@row("native-functions", "record --function: inlined functions too, each once, without its lines", language="native")
+def functions(run):
+    with tempfile.TemporaryDirectory() as name:
+        path = built(run, Path(name))
+        out = Path(name) / "out.json"
+        with Target([str(path)]) as target:
+            known = target.facts["lines"]
+            run.sonde.run("record", "-e", "kernel", "-F", "-f", "json", "-o", out, "-r", "999", "-d", f"{run.seconds(10, 0.6)}s", "-p", target.pid)
+        written = json.loads(out.read_text())
+    seen, depths = Counter(), Counter()
+    for frames, count in stacks_of(written):
+        own = {frame for frame in frames if frame[0] in known}
+        seen.update(own)
+        depths[len({name for name, _, _ in own})] += count
+    yield at_least(f"all four, of {depths.total()} samples", 100 * depths[4] / max(depths.total(), 1), 95, " %")
+    yield exactly("ways in which the four are told", len(seen), 4)
+    yield exactly("of these with a line", sum(1 for _, line, _ in seen if line), 0)
 
 
 @row("native-stripped", "what is stripped is named by .gnu_debugdata", language="native", once=True)
