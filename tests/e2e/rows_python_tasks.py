@@ -99,6 +99,23 @@ def running(run):
     yield at_least("weight in tasks", 100 * ours.total() / folded.total(recording.stacks), 70, " %")
 
 
+@row("py-tasks-early", "asyncio from a program's first instant on: who works is a task", language="python")
+def early(run):
+    has_asyncio(run)
+    command = run.interpreter.command("tasks_early.py", 300)
+    works, of_task = 0, 0
+    for _ in range(run.count(20, 2)):
+        recording = run.sonde.record(command=command, rate=999, seconds=None, more=("--async=running",))
+        for stack in recording.stacks:
+            labels = [folded.bare(frame.label) for frame in folded.strip_marks(stack.frames)]
+            if labels[-1:] != ["early_work"]:
+                continue
+            works += stack.count
+            of_task += stack.count if labels[-3:-1] == ["early_task", "early_inner"] and len(labels) == 4 else 0
+    yield at_least("samples", works, 300)
+    yield at_least("of these in the task, and nothing else", 100 * of_task / max(1, works), 90, " %", 90 if run.full else 70)
+
+
 @row("py-tasks-loops", "tasks of several loops in wall mode: each is its loop's thread's", language="python")
 def loops(run):
     has_asyncio(run)

@@ -9,7 +9,9 @@
 
 enum { LISTED_AT_ONCE = 256 };
 
-static const u64 FIND_NS = 500 * NS_PER_MS;
+/* Often at first: each wait is an eighth of the time so far. */
+static const u64 FIND_LEAST_NS = 5 * NS_PER_MS, FIND_MOST_NS = 500 * NS_PER_MS;
+enum { FIND_PART = 8 };
 
 static bool has_tasks(const struct runtime *runtime)
 {
@@ -27,7 +29,11 @@ void tasks_find(struct reader_process *process, u64 now_ns)
 
 	if (tasks->attached || now_ns < tasks->find_ns)
 		return;
-	tasks->find_ns = now_ns + FIND_NS;
+	tasks->sought_ns = tasks->sought_ns ? tasks->sought_ns : now_ns;
+	u64 wait = (now_ns - tasks->sought_ns) / FIND_PART;
+	tasks->find_ns = now_ns + (wait < FIND_LEAST_NS ? FIND_LEAST_NS :
+				   wait > FIND_MOST_NS  ? FIND_MOST_NS :
+							  wait);
 	if (!target_read_maps(process->target, NULL))
 		return;
 	u64 images = target_images(process->target);

@@ -25,6 +25,7 @@ struct reader_task {
 
 struct reader_tasks {
 	struct attached *attached; /* whose tasks; NULL: none found yet */
+	u64 sought_ns;             /* since when; 0: not yet */
 	u64 find_ns;               /* not before: looking for them costs */
 	u64 images;                /* that were mapped then */
 	u32 new_images;            /* so often they are new */
