@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/columns.h"
-#include "cli/record_nothing.h"
+#include "cli/nothing_taken.h"
 #include "cli/report.h"
 #include "cli/sampling.h"
 #include "cli/say.h"
@@ -179,9 +179,9 @@ static bool attach_all(struct top *top, struct err *err)
 
 static bool attach(struct top *top, struct err *err)
 {
-	bool good = top->given->all ? attach_all(top, err) :
-				      top_sources_add(&top->sources, top->live.pid,
-						      top->command != NULL, err);
+	bool good = top->given->all ?
+			    attach_all(top, err) :
+			    top_sources_add(&top->sources, top->live.pid, top->command, err);
 
 	privilege_drop();
 	if (good && top_sources_note(&top->sources)[0])
@@ -224,9 +224,11 @@ static int report(const struct top *top)
 					  .tree_percent = TREE_PERCENT,
 					  .width = columns_of_output() };
 
-	if (!profile->quality.samples)
-		say_warning("not one sample was taken%s",
-			    given->sampling.mode == MODE_CPU ? NOTHING_RAN : "");
+	const struct session *first = top_sources_first(&top->sources);
+
+	if (!profile->quality.samples && first)
+		say_nothing_taken("not one sample was taken", first, &profile->quality,
+				  (enum engine_mode)given->sampling.mode, given->sampling.thread);
 	return report_print("top", profile, &options, given->json);
 }
 

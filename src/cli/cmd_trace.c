@@ -68,6 +68,8 @@ static int list_events(const char *pattern)
 	bool any = list.all.count;
 	events_free(&list);
 	int code = say_close(&out, "trace");
+	if (err.code != ERR_NONE)
+		say_warning("not all are listed: %s", err.text);
 	if (!any)
 		say_warning("no event matches \"%.100s\"", pattern);
 	return any ? code : EXIT_FAILED;

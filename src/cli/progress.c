@@ -22,18 +22,7 @@ static double percent(u64 part, u64 whole)
 
 double progress_rate(const struct quality *q, u32 hz)
 {
-	double seconds = (double)elapsed_ns(q) / NS_PER_S;
-
-	if (q->processes > 1)
-		return q->expected ? hz * (double)q->taken / (double)q->expected : 0;
-	return seconds > 0 ? (double)q->taken / seconds : 0;
-}
-
-static void add_count(struct str *out, u64 count, const char *one, const char *many)
-{
-	char number[32];
-
-	str_addf(out, "%s %s", value_grouped(count, number), count == 1 ? one : many);
+	return q->expected ? hz * (double)q->taken / (double)q->expected : 0;
 }
 
 void progress_format(const struct quality *q, u32 hz, struct str *out)
@@ -41,11 +30,11 @@ void progress_format(const struct quality *q, u32 hz, struct str *out)
 	char number[32];
 
 	str_addf(out, "%s  ", value_duration_text(elapsed_ns(q), number));
-	add_count(out, q->samples, "sample", "samples");
+	value_add_count(out, q->samples, "sample", "samples");
 	if (hz)
 		str_addf(out, "  %.1f Hz", progress_rate(q, hz));
 	str_add_text(out, "  ");
-	add_count(out, q->threads, "thread", "threads");
+	value_add_count(out, q->threads, "thread", "threads");
 	str_addf(out, "  %s lost  %.1f %% moving  own CPU %.1f %%",
 		 value_grouped(quality_lost(q), number), percent(q->moving, q->samples),
 		 percent(q->own_cpu_ns, elapsed_ns(q)));
@@ -80,12 +69,12 @@ void progress_summarize(const struct quality *q, u32 hz, struct str *out)
 {
 	char number[32];
 
-	add_count(out, q->samples, "sample", "samples");
+	value_add_count(out, q->samples, "sample", "samples");
 	str_addf(out, " in %s", value_duration_text(elapsed_ns(q), number));
-	if (hz)
+	if (hz && q->expected)
 		str_addf(out, " at %.1f Hz", progress_rate(q, hz));
 	str_add_text(out, ", ");
-	add_count(out, q->threads, "thread", "threads");
+	value_add_count(out, q->threads, "thread", "threads");
 	if (q->processes > 1)
 		str_addf(out, " of %s processes", value_grouped(q->processes, number));
 	str_addf(out, "; %s lost", value_grouped(quality_lost(q), number));
@@ -95,7 +84,7 @@ void progress_summarize(const struct quality *q, u32 hz, struct str *out)
 		str_addf(out, ", %s truncated", value_grouped(q->truncated, number));
 	if (q->unnamed) {
 		str_add_text(out, ", ");
-		add_count(out, q->unnamed, "frame unnamed", "frames unnamed");
+		value_add_count(out, q->unnamed, "frame unnamed", "frames unnamed");
 	}
 	str_addf(out, "; sonde used %.1f %% of a core", percent(q->own_cpu_ns, elapsed_ns(q)));
 	if (q->attach_cpu_ns >= ATTACH_WORTH_NS)

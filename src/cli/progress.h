@@ -13,11 +13,10 @@ struct progress progress_make(u32 hz, u64 now_ns);
 /* Says it, if it is time: over and over on a terminal, else a line every ten seconds. */
 void progress_show(struct progress *progress, const struct quality *quality, u64 now_ns);
 
-/* "12.5 s  1,234 samples  98.9 Hz  3 threads  0 lost  0.4 % moving  own CPU 0.3 %" */
+/* "12.5 s  1,234 samples  98.8 Hz  3 threads  0 lost  0.4 % moving  own CPU 0.3 %" */
 void progress_format(const struct quality *quality, u32 hz, struct str *out);
-/* "1,234 samples in 12.5 s at 98.9 Hz, 3 threads; 0 lost, 0.4 % moving; sonde used 0.3 % of a
+/* "1,234 samples in 12.5 s at 98.8 Hz, 3 threads; 0 lost, 0.4 % moving; sonde used 0.3 % of a
  * core"; what is not as it should be is named behind its count. */
 void progress_summarize(const struct quality *quality, u32 hz, struct str *out);
-/* Attempts a second that came off.  One attempt looks at one process, so that several make more of
- * them than were asked for; then it is the part of the attempts of each that came off, times `hz`. */
+/* The rate at which what was to be sampled was: `hz` times the part of the attempts that came off; 0: there were none. */
 double progress_rate(const struct quality *quality, u32 hz);

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "cli/progress.h"
 #include "cli/quality_file.h"
-#include "cli/record_nothing.h"
+#include "cli/nothing_taken.h"
 #include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/trace_table.h"
@@ -110,7 +110,7 @@ static bool attach(struct recording *r, struct err *err)
 	if (given->sampling.cgroup && !sampling_find_cgroup(&session, given->sampling.cgroup, err))
 		return false;
 	session.pid = r->command ? (u32)r->spawn.pid : given->sampling.pid;
-	session.spawned = r->command != NULL;
+	session.spawned = r->command;
 	session.command = r->line.text;
 	session.with_source = given->with_source;
 	session.by_function = given->by_function;
@@ -258,9 +258,10 @@ static int write_profile(struct recording *r)
 		if (r->events)
 			trace_table_say_nothing(r->session);
 		else
-			record_say_nothing(r->session, &profile->quality,
-					   (enum engine_mode)r->given->sampling.mode,
-					   r->given->sampling.thread);
+			say_nothing_taken("no samples were taken, so nothing was written",
+					  r->session, &profile->quality,
+					  (enum engine_mode)r->given->sampling.mode,
+					  r->given->sampling.thread);
 		/* A command's exit code is its own: it may just have been short. */
 		if (r->command)
 			return EXIT_OK;

@@ -82,7 +82,7 @@ static bool add(struct top_sources *sources, const struct session_options *optio
 	return true;
 }
 
-bool top_sources_add(struct top_sources *sources, u32 pid, bool spawned, struct err *err)
+bool top_sources_add(struct top_sources *sources, u32 pid, char *const *spawned, struct err *err)
 {
 	struct session_options options = sources->options;
 
@@ -181,7 +181,7 @@ static bool try(struct top_sources *sources, u32 pid)
 	    is_sampled(sources, &one) ||
 	    (sources->options.run.children && is_child_of_one(sources, parent)))
 		return false;
-	if (top_sources_add(sources, pid, false, &err))
+	if (top_sources_add(sources, pid, NULL, &err))
 		return true;
 	sources->not_allowed += err.code == ERR_PERMISSION;
 	/* Not ready: asked again. What cannot be remembered is, too. */
@@ -245,6 +245,11 @@ void top_sources_resume(struct top_sources *sources)
 	top_sums_restart(&sources->model->sums);
 	for (u32 i = 0; i < sources->all.count; i++)
 		sources->all.at[i]->feed.late = true;
+}
+
+const struct session *top_sources_first(const struct top_sources *sources)
+{
+	return sources->all.count ? sources->all.at[0]->session : NULL;
 }
 
 void top_sources_stop(struct top_sources *sources)

@@ -31,11 +31,13 @@ struct top_sources {
 void top_sources_init(struct top_sources *sources, struct top_model *model,
 		      const struct session_options *options);
 /* Attaches; then `top_sources_run` samples. */
-bool top_sources_add(struct top_sources *sources, u32 pid, bool spawned, struct err *err);
+bool top_sources_add(struct top_sources *sources, u32 pid, char *const *spawned, struct err *err);
 /* Every process there is and will be, by one session whose engine can do that. */
 bool top_sources_add_all(struct top_sources *sources, struct err *err);
 /* Why the engine is not the best one (session_engine_note), or "". */
 const char *top_sources_note(const struct top_sources *sources);
+/* The first of them; NULL: there is none. */
+const struct session *top_sources_first(const struct top_sources *sources);
 /* Every process that can be profiled and is not yet, nor is a child of one that is. How many. */
 u32 top_sources_find(struct top_sources *sources);
 /* How many still run.  `err` is why the last one stopped. */

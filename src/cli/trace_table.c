@@ -143,19 +143,20 @@ void trace_table_summarize(struct session *session, struct str *line)
 	const struct quality *q = &session_profile(session)->quality;
 	struct str text = { 0 };
 	struct event_table table;
-	char hits[32], stacks[32], lost[32], duration[32];
+	char lost[32], duration[32];
 
 	if (!read_table(session, &table, END_ROWS))
 		return;
 	table.seconds = session_seconds(session);
 	add_table(&text, &table);
 	say_lines(text.text);
-	str_addf(line, "%s hits in %s, %s stacks", value_grouped(sum_of_hits(&table), hits),
-		 value_duration_text((u64)(table.seconds * NS_PER_S), duration),
-		 value_grouped(q->samples, stacks));
+	value_add_count(line, sum_of_hits(&table), "hit", "hits");
+	str_addf(line, " in %s, ", value_duration_text((u64)(table.seconds * NS_PER_S), duration));
+	value_add_count(line, q->samples, "stack", "stacks");
 	if (q->samples && q->taken > q->samples)
 		str_addf(line, " (one of %.1f hits)", (double)q->taken / (double)q->samples);
-	str_addf(line, ", %u threads", (u32)q->threads);
+	str_add_text(line, ", ");
+	value_add_count(line, q->threads, "thread", "threads");
 	str_addf(line, "; %s lost", value_grouped(q->lost.dropped, lost));
 	if (q->lost.passed)
 		str_addf(line, ", %s after the last stack", value_grouped(q->lost.passed, lost));

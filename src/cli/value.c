@@ -177,3 +177,10 @@ const char *value_duration_text(u64 ns, char out[static 32])
 			 (u32)(seconds / 60 % 60));
 	return out;
 }
+
+void value_add_count(struct str *out, u64 count, const char *one, const char *many)
+{
+	char number[32];
+
+	str_addf(out, "%s %s", value_grouped(count, number), count == 1 ? one : many);
+}

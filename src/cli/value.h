@@ -5,6 +5,7 @@
  * given and what is allowed; the caller puts the option's name in front. */
 #pragma once
 #include "base/err.h"
+#include "base/str.h"
 #include "base/types.h"
 
 enum { VALUE_PID_HIGHEST = 4 * 1024 * 1024 }; /* PID_MAX_LIMIT of the kernel */
@@ -21,5 +22,7 @@ bool value_parse_choice(const char *text, const char *choices, u32 *out, struct 
 bool value_choice(const char *choices, u32 index, char out[static 32]);
 /* 1234567 as "1,234,567"; `out` is returned. */
 const char *value_grouped(u64 number, char out[static 32]);
+/* "1,234 threads", "1 thread". */
+void value_add_count(struct str *out, u64 count, const char *one, const char *many);
 /* A duration for people: "12.5 s", "3 min 20 s". */
 const char *value_duration_text(u64 ns, char out[static 32]);

@@ -79,8 +79,10 @@ bool events_match(struct event_list *list, const char *pattern, struct err *err)
 	if (source)
 		return source->add(list, source, rest, NULL, err);
 	for (u32 i = 0; i < COUNT_OF(sources); i++)
-		if (!sources[i]->has_library && !sources[i]->add(list, sources[i], "*", NULL, err))
-			return false;
+		if (!sources[i]->has_library)
+			sources[i]->add(list, sources[i], "*", NULL, err);
+	if (!list->all.count)
+		return false;
 	list->all.count = kept(list, pattern);
 	table_clear(&list->by_name); /* nothing is added any more */
 	return true;

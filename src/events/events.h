@@ -58,6 +58,7 @@ bool event_is_name(const char *word);
  * that it maps or that is where libraries are; NULL: as we do. */
 bool events_add(struct event_list *list, const char *word, const struct target *target,
 		struct err *err);
-/* Of the names that there are, those that a pattern matches; for kinds with libraries it has to say which. */
+/* Of the names that there are, those that a pattern matches; for kinds with libraries it has to say which. True, and err has a
+ * code: one kind could not be listed, others could. */
 bool events_match(struct event_list *list, const char *pattern, struct err *err);
 void events_free(struct event_list *list);

@@ -46,6 +46,18 @@ struct session {
 
 /* ---- facts about processes ---------------------------------------------------------------- */
 
+/* Of a command that is ours until its exec. */
+static void title_of_words(struct session *session, char *const *words)
+{
+	struct str line = { 0 };
+
+	for (u32 i = 0; words[i]; i++)
+		str_addf(&line, "%s%s", i ? " " : "", words[i]);
+	snprintf(session->title, sizeof session->title, "%.255s (pid %u)",
+		 line.bad ? "" : line.text, session->target.pid);
+	str_free(&line);
+}
+
 static void read_title(struct session *session)
 {
 	char line[256];
@@ -61,6 +73,8 @@ static void read_title(struct session *session)
 		snprintf(session->title, sizeof session->title, "every process");
 		return;
 	}
+	if (got <= 0 && session->title[0])
+		return; /* it has ended */
 	if (got <= 0)
 		got = snprintf(line, sizeof line, "%s", session->target.comm);
 	line[got] = 0;
@@ -241,11 +255,14 @@ struct session *session_start(const struct session_options *options, struct err 
 
 	if (!session)
 		return NULL;
-	run.may_start |= options->spawned;
+	run.may_start |= options->spawned != NULL;
 	bool good = (run.all || target_open(&session->target, options->pid, err)) &&
 		    (!options->events || find_events(session, options->events, &run, err));
 	if (good) {
-		read_title(session);
+		if (options->spawned)
+			title_of_words(session, options->spawned);
+		else
+			read_title(session);
 		good = options->engine ? open_named_engine(session, options->engine, &run, err) :
 					 open_best_engine(session, &run, err);
 	}

@@ -22,9 +22,9 @@ struct session_options {
 	u32 pid;
 	const char *engine; /* NULL: the best that can run here */
 	struct engine_options run;
-	/* The pid is a child of ours that waits to be released before its exec (session/spawn.h):
-	 * a process without a runtime is then no error but not started yet. */
-	bool spawned;
+	/* The pid is a child of ours that waits to be released before its exec of this (session/spawn.h):
+	 * a process without a runtime is then no error but not started yet. NULL: it is not; borrowed. */
+	char *const *spawned;
 	const struct session_events *events; /* NULL: none */
 	const char *command; /* how sonde was called, for the profile; NULL: not known; borrowed */
 	bool with_source;    /* keep the text of the files that samples are in */

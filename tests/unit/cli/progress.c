@@ -25,7 +25,7 @@ static void progress_line(void **state)
 	(void)state;
 
 	progress_format(&steady, 99, &line);
-	assert_string_equal(line.text, "12.5 s  1,234 samples  98.9 Hz  3 threads  2 lost  "
+	assert_string_equal(line.text, "12.5 s  1,234 samples  98.8 Hz  3 threads  2 lost  "
 				       "0.4 % moving  own CPU 0.3 %");
 	str_free(&line);
 }
@@ -37,14 +37,14 @@ static void last_line_names_the_causes(void **state)
 	(void)state;
 
 	progress_summarize(&q, 99, &line);
-	assert_string_equal(line.text, "1,234 samples in 12.5 s at 98.9 Hz, 3 threads; 2 lost "
+	assert_string_equal(line.text, "1,234 samples in 12.5 s at 98.8 Hz, 3 threads; 2 lost "
 				       "(2 late), 0.4 % moving; sonde used 0.3 % of a core");
 	q.lost.late = 0;
 	q.threads = q.samples = 1;
 	q.moving = 0;
 	str_clear(&line);
 	progress_summarize(&q, 99, &line);
-	assert_string_equal(line.text, "1 sample in 12.5 s at 98.9 Hz, 1 thread; 0 lost, "
+	assert_string_equal(line.text, "1 sample in 12.5 s at 98.8 Hz, 1 thread; 0 lost, "
 				       "0.0 % moving; sonde used 0.3 % of a core");
 	q.lost.late = 1000;
 	q.lost.gone = 1;

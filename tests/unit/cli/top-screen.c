@@ -75,7 +75,7 @@ static void a_picture_of_80_by_24(void **state)
 {
 	static const char wanted[] =
 		"ruby app.rb (pid 42)                                                  cpu, 2.0 s\n"
-		"50.0 of 99 Hz, 100 samples, 2 threads\n"
+		"99.0 of 99 Hz, 100 samples, 2 threads\n"
 		"lost 0.0 %, moving 0.0 %; own CPU 4.0 %, the program 0.50 cores\n"
 		"[1 functions]  2 lines   3 threads   4 processes   5 languages\n"
 		"by self; 100 % is 1.00 s of CPU time in the last 2 s\n"

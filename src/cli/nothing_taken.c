@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * record_nothing.c - see record_nothing.h. */
-#include "cli/record_nothing.h"
+ * nothing_taken.c - see nothing_taken.h. */
+#include "cli/nothing_taken.h"
 
 #include <string.h>
 
@@ -62,8 +62,8 @@ static void explain_thread(struct out *out, const struct session *session, const
 	}
 }
 
-void record_say_nothing(const struct session *session, const struct quality *quality,
-			enum engine_mode mode, const char *thread)
+void say_nothing_taken(const char *what, const struct session *session,
+		       const struct quality *quality, enum engine_mode mode, const char *thread)
 {
 	struct out why;
 
@@ -78,8 +78,8 @@ void record_say_nothing(const struct session *session, const struct quality *qua
 	else if (thread)
 		explain_thread(&why, session, thread);
 	else if (mode == MODE_CPU)
-		out_text(&why, NOTHING_RAN);
-	say_warning("no samples were taken, so nothing was written%.*s", (int)why.used,
-		    why.used ? (const char *)why.buffer : "");
+		out_text(&why,
+			 ": nothing has used the CPU; --mode=wall samples threads that wait, too");
+	say_warning("%s%.*s", what, (int)why.used, why.used ? (const char *)why.buffer : "");
 	out_abandon(&why);
 }
