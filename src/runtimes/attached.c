@@ -16,7 +16,7 @@
 /* Frames of a stack that are looked at for one that may live on. */
 enum { LIVE_DEPTH_MAX = 4096 };
 
-static const u64 FIND_NAMES_NS = NS_PER_S;
+static const u64 NAMES_LEAST_NS = 2 * NS_PER_MS, NAMES_MOST_NS = NS_PER_S;
 
 static bool seen_before(const struct maps *maps, u32 index)
 {
@@ -164,10 +164,12 @@ bool attached_has_frame(const struct attached *attached, const struct mem *mem, 
 
 void attached_find_names(struct attached *attached, const struct mem *mem, u64 now_ns)
 {
-	if (!attached->runtime->find_names || now_ns < attached->find_names_ns)
+	if (!attached->runtime->find_names || attached->has_names ||
+	    !backoff_is_due(&attached->find_names, now_ns))
 		return;
-	bool found = attached->runtime->find_names(mem, attached->state);
-	attached->find_names_ns = found ? UINT64_MAX : now_ns + FIND_NAMES_NS;
+	attached->has_names = attached->runtime->find_names(mem, attached->state);
+	if (!attached->has_names)
+		backoff_miss(&attached->find_names, now_ns, NAMES_LEAST_NS, NAMES_MOST_NS);
 }
 
 bool attached_name_thread(const struct attached *attached, const struct mem *mem, u64 thread,

@@ -4,14 +4,16 @@
  * The states are plain data with addresses of the target: a forked child, which has the same memory at the same addresses,
  * begins with a copy. */
 #pragma once
+#include "base/backoff.h"
 #include "base/vec.h"
 #include "runtimes/runtime.h"
 
 struct attached {
 	const struct runtime *runtime;
-	u16 kind;          /* of its frames */
-	bool is_program;   /* its image is the program itself, and not a library */
-	u64 find_names_ns; /* not before; UINT64_MAX: found */
+	u16 kind;                  /* of its frames */
+	bool is_program;           /* its image is the program itself, and not a library */
+	bool has_names;            /* what names of threads take was found */
+	struct backoff find_names; /* while it was not */
 	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
 };
 

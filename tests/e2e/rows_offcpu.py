@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """rows_offcpu.py - the kernel engine's view of threads that do not run: where they wait, and for how long."""
+import os
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
 import folded
-from rows import at_least, at_most, exactly, row
+from rows import at_least, at_most, exactly, holds, row
 from rows_kernel import symbols
 from target import start
 
@@ -121,3 +122,20 @@ def wall_native(run):
 @row("wall-kernel-ruby", "the same of Ruby", language="ruby", once=True, alone=True)
 def wall_ruby(run):
     yield from wall(run, "ruby")
+
+
+@row("wall-kernel-starts", "threads that wait since before their VM was found: each has its name, and its frames", language="python")
+def wall_starts(run):
+    seconds = run.seconds(10, 1.5)
+    names, of_all, in_frames = Counter(), Counter(), Counter()
+    with tempfile.TemporaryDirectory(prefix="sonde-e2e-") as nothing:  # no table is kept: that takes longest
+        recording = run.sonde.record(command=run.interpreter.command("waits.py", seconds), seconds=None, mode="wall", weights=True,
+                                     threads=True, more=("-e", "kernel"), environment={**os.environ, "XDG_CACHE_HOME": nothing})
+    for stack in recording.stacks:
+        names[stack.thread] += stack.count
+        of_all[stack.tid] += stack.count
+        in_frames[stack.tid] += stack.count if any(folded.method(frame.label) == "wait_here" for frame in stack.frames) else 0
+    waiters = sorted(name for name in names if name.startswith("waiter-"))
+    shares = sorted(100 * in_frames[tid] / of_all[tid] for tid in of_all if in_frames[tid])
+    yield holds("their names", waiters == [f"waiter-{number}" for number in range(3)], str(dict(names)))
+    yield at_least("of their time in their function, least", shares[0] if len(shares) == 3 else 0, 95, " %")

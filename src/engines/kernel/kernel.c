@@ -245,9 +245,9 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 {
 	run->fn = fn;
 	run->arg = arg;
-	if (run->program.with_switches && !run->saw_sleepers)
-		run_take_sleepers(run);
-	run->saw_sleepers = true;
+	for (u32 i = 0; !run->has_begun && i < run->processes.count; i++)
+		run->processes.at[i]->has_sleepers = true;
+	run->has_begun = true;
 	for (;;) {
 		u64 now = clock_now_ns();
 		kernel_program_consume(&run->program);
@@ -261,6 +261,8 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 			return !has_ended || err_set(err, ERR_NO_PROCESS, "the process has ended");
 		}
 		redraw(run, now);
+		run_take_sleepers(run);
+		run_name_threads(run, now);
 		u64 next[] = { until_ns, run->redraw_ns, now + POLL_NS, run_seek_vms(run, now) };
 		kernel_program_wait(&run->program, run->mappings.wait_fd,
 				    least(next, COUNT_OF(next)));

@@ -191,6 +191,7 @@ static bool tell_vms(struct run *run, struct watched *process, struct err *err)
 		if (!kernel_code_add_machine(&run->code, &told, &vm->number, err))
 			return false;
 		tell_riders(run, process, vm);
+		process->has_sleepers = true;
 		is_new = true;
 	}
 	return !is_new || tell_process(run, process, err);
@@ -362,6 +363,16 @@ void run_begin_threads(struct run *run, struct watched *process)
 				       name_rider, &naming);
 	for (u32 i = 0; i < process->threads.count; i++)
 		run_note_seen(run, process, &process->threads.at[i]);
+}
+
+void run_name_threads(struct run *run, u64 now_ns)
+{
+	for (u32 i = 0; i < run->processes.count; i++) {
+		struct watched *process = run->processes.at[i];
+		for (u32 t = 0; t < process->threads.count; t++)
+			if (thread_name_ask(process, &process->threads.at[t], now_ns))
+				run_note_seen(run, process, &process->threads.at[t]);
+	}
 }
 
 static bool add_descendant(void *arg, u32 pid, u32 parent)

@@ -28,7 +28,7 @@ struct run {
 	u64 redraw_ns, missed_ns, seek_ns; /* when to do these again */
 	sample_fn *fn;
 	void *arg;
-	bool saw_sleepers;
+	bool has_begun;
 	struct assembly *assembly;
 	struct sample *sample; /* room for ASSEMBLED_MAX frames */
 };
@@ -58,6 +58,8 @@ bool run_tell_space(struct run *run, struct watched *process, struct err *err);
 bool run_tell(struct run *run, struct watched *process, struct err *err);
 /* Under a filter of threads: this one was there, for who asked for one in vain. */
 void run_note_seen(struct run *run, const struct watched *process, struct watched_thread *thread);
+/* Those who sleep since before their VM knew what they are called. */
+void run_name_threads(struct run *run, u64 now_ns);
 /* With what was mapped up to that time in place of other code. */
 void run_take_mappings(struct run *run, u64 until_ns);
 /* Looks for VMs that no record has shown yet: of who has just mapped code, and of who is starting one. When to look again. */
@@ -82,5 +84,5 @@ void run_pay(struct run *run, const struct watched *process, struct watched_thre
 
 /* ---- sleepers ------------------------------------------------------------------------------ */
 
-/* A sample of each thread that sleeps now: it is not seen to give up its CPU. */
+/* A sample of each thread that sleeps now, of processes that have such: it is not seen to give up its CPU. */
 void run_take_sleepers(struct run *run);

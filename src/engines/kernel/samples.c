@@ -254,9 +254,10 @@ static void bind(struct run *run, struct watched *process, struct watched_thread
 		 const struct kernel_head *head)
 {
 	u64 vm_thread = 0;
+	u32 vm = 0;
 
-	for (u32 i = 0; i < KERNEL_VMS && !vm_thread; i++)
-		vm_thread = head->vms[i].thread;
+	while (vm < KERNEL_VMS && !(vm_thread = head->vms[vm].thread))
+		vm++;
 	if (!vm_thread || vm_thread == thread->vm_thread)
 		return;
 	if (thread->vm_thread) {
@@ -268,6 +269,7 @@ static void bind(struct run *run, struct watched *process, struct watched_thread
 		thread->name[0] = 0;
 	}
 	thread->vm_thread = vm_thread;
+	thread->vm = vm;
 }
 
 /* May there be one that nobody has told us of? */

@@ -167,7 +167,7 @@ static void take(void *arg, const struct kernel_sleeper *sleeper)
 	struct watched_thread *thread = process ? watched_thread(process, sleeper->tid) : NULL;
 	struct thread_time time;
 
-	if (!thread)
+	if (!thread || !process->has_sleepers || (thread->off_ns && thread->vm_thread))
 		return;
 	struct kernel_head *head = &taking->record->head;
 	*head = (struct kernel_head){ .time_ns = clock_now_ns(),
@@ -186,7 +186,28 @@ static void take(void *arg, const struct kernel_sleeper *sleeper)
 		put_managed(taking, process, i, sleeper);
 	if (!target_thread_time(process->target, sleeper->tid, &time) || time.runs != sleeper->runs)
 		return;
+	u64 since_ns = thread->off_ns; /* by a sample that gets no weight now */
 	run_on_sample(run, process, taking->record, taking->size);
+	thread->off_ns = since_ns ? since_ns : thread->off_ns;
+}
+
+static bool any_has_sleepers(struct run *run)
+{
+	for (u32 i = 0; i < run->processes.count; i++)
+		if (run->processes.at[i]->has_sleepers)
+			return true;
+	return false;
+}
+
+/* What they did before comes first, also what they did while a VM was looked for. */
+static void catch_up(struct run *run)
+{
+	u32 before;
+
+	do {
+		before = run->code.machine_count;
+		kernel_program_consume(&run->program);
+	} while (run->code.machine_count != before);
 }
 
 void run_take_sleepers(struct run *run)
@@ -194,10 +215,15 @@ void run_take_sleepers(struct run *run)
 	struct taking taking = { .run = run };
 	struct err err = { 0 };
 
+	if (!run->program.with_switches || !any_has_sleepers(run))
+		return;
+	catch_up(run);
 	taking.record = malloc(sizeof *taking.record +
 			       KERNEL_NATIVE_MAX * sizeof(struct kernel_frame) +
 			       KERNEL_VMS * KERNEL_MANAGED_MAX * sizeof(struct frame));
 	if (taking.record && !kernel_program_sleepers(&run->program, take, &taking, &err))
 		log_debug(1, "%s", err.text);
 	free(taking.record);
+	for (u32 i = 0; i < run->processes.count; i++)
+		run->processes.at[i]->has_sleepers = false;
 }

@@ -63,3 +63,15 @@ bool thread_name_update(const struct watched *process, struct watched_thread *th
 	}
 	return strcmp(before, thread->name) != 0;
 }
+
+bool thread_name_ask(const struct watched *process, struct watched_thread *thread, u64 now_ns)
+{
+	struct kernel_head head = { .time_ns = now_ns };
+
+	if (thread->is_named || !thread->vm_thread || thread->ask_name.wait_ns >= WAIT_MOST_NS ||
+	    !backoff_is_due(&thread->ask_name, now_ns))
+		return false;
+	memcpy(head.comm, thread->comm, sizeof head.comm);
+	head.vms[thread->vm].thread = thread->vm_thread;
+	return thread_name_update(process, thread, &head);
+}

@@ -27,6 +27,7 @@ struct watched_thread {
 	struct backoff ask_name; /* while it has no name there */
 	u32 inner_tid;           /* as the program sees it; 0: not asked */
 	u64 vm_thread;           /* which of its VM's it was last; 0: none so far */
+	u32 vm;                  /* the place of that VM */
 };
 
 /* A VM that it runs: the one that was attached to in the same place of the list. */
@@ -70,8 +71,9 @@ struct watched {
 	u64 ask_ns,
 		asked_ns; /* when to look again, and when it was looked the first time; 0: not yet */
 	u64 looked_at;    /* of which files that was */
-	u64 riders_ns;    /* when to ask for threads that have no word of their own again */
-	u32 lives;        /* of threads */
+	bool has_sleepers; /* whose samples, if they have any, are without its VM's frames */
+	u64 riders_ns;     /* when to ask for threads that have no word of their own again */
+	u32 lives;         /* of threads */
 	VEC(struct watched_thread) threads; /* by tid */
 	struct {
 		u32 tid;
