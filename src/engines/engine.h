@@ -46,7 +46,7 @@ struct engine_options {
 	u64 seed;                /* of the jitter; 0: from the system */
 	/* Of engines that have events: these are what is looked at, and not the clock.  Borrowed for the run. */
 	const struct event_list *events; /* NULL: none */
-	u32 every; /* the stack of one hit in so many is taken; 0: of each, up to KERNEL_STACKS_HZ on a CPU */
+	u32 every; /* the stack of one hit in so many is taken; 0: of each, up to 4,000 a second on a CPU */
 	u64 latency_min_ns;     /* a system call that is shorter is no event */
 	bool event_weighs_time; /* a sample weighs the nanoseconds that the call took */
 	bool event_at_root;     /* the event is the outermost frame, and not the leaf */

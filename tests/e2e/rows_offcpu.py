@@ -124,6 +124,20 @@ def wall_ruby(run):
     yield from wall(run, "ruby")
 
 
+@row("wall-kernel-bursts", "short waits by the thousand, then a long one: its time is its own", language="native", alone=True)
+def bursts(run):
+    seconds = run.seconds(20, 2)
+    with start(run.interpreter, "bursts.c") as target:
+        recording = run.sonde.record(target.pid, seconds=seconds, weights=True, mode="wall", more=("-e", "kernel"))
+        spent = target.finish()["spent_ns"]
+    span = recording.quality["end_ns"] - recording.quality["begin_ns"]
+    ours = Counter({name: sum(stack.count for stack in recording.stacks if is_in(stack, name)) for name in spent})
+    truth = spent["long_wait"] / sum(spent.values())
+    yield at_most("share of the long wait off by", 100 * abs(ours["long_wait"] / max(1, ours.total()) - truth), 2, " points",
+                  2 if run.full else 5)
+    yield at_most("sum of all weights off by", 100 * abs(folded.total(recording.stacks) / span - 1), 2, " %", 2 if run.full else 7)
+
+
 @row("wall-kernel-starts", "threads that wait since before their VM was found: each has its name, and its frames", language="python")
 def wall_starts(run):
     seconds = run.seconds(10, 1.5)

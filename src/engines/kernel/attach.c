@@ -54,8 +54,9 @@ void kernel_attach_choose(struct bpf_object *object, const struct kernel_program
 
 	choose(object, "on_clock", options->with_clock);
 	choose(object, "on_switch", options->with_switches);
-	choose(object, "on_wake", options->with_switches && !options->with_preempted);
+	choose(object, "on_wake", options->with_switches);
 	choose(object, "on_each", options->with_switches);
+	choose(object, "on_passed", options->with_switches);
 	for (u32 kind = 0; kind < COUNT_OF(programs); kind++)
 		choose(object, programs[kind], false);
 	for (u32 i = 0; events && i < events->all.count; i++)
@@ -97,11 +98,11 @@ static bool read_sleepers(int fd, kernel_sleeper_fn *fn, void *arg)
 	return got == 0;
 }
 
-bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleeper_fn *fn, void *arg,
-			     struct err *err)
+static bool iterate(const struct kernel_program *program, const char *name, kernel_sleeper_fn *fn,
+		    void *arg, struct err *err)
 {
 	struct bpf_link *link = bpf_program__attach_iter(
-		bpf_object__find_program_by_name(program->object, "on_each"), NULL);
+		bpf_object__find_program_by_name(program->object, name), NULL);
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	bool good = fd >= 0 && read_sleepers(fd, fn, arg);
 
@@ -111,6 +112,22 @@ bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleepe
 		close(fd);
 	bpf_link__destroy(link);
 	return good;
+}
+
+bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleeper_fn *fn, void *arg,
+			     struct err *err)
+{
+	return iterate(program, "on_each", fn, arg, err);
+}
+
+bool kernel_program_passed(const struct kernel_program *program, u64 period_ns,
+			   kernel_sleeper_fn *fn, void *arg, struct err *err)
+{
+	int fd = bpf_object__find_map_fd_by_name(program->object, "long_sleep_period_ns");
+	u32 zero = 0;
+
+	bpf_map_update_elem(fd, &zero, &period_ns, BPF_ANY);
+	return iterate(program, "on_passed", fn, arg, err);
 }
 
 /* ---- system calls -------------------------------------------------------------------------- */

@@ -262,6 +262,7 @@ static bool kernel_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 		}
 		redraw(run, now);
 		run_take_sleepers(run);
+		run_take_passed(run, now);
 		run_name_threads(run, now);
 		u64 next[] = { until_ns, run->redraw_ns, now + POLL_NS, run_seek_vms(run, now) };
 		kernel_program_wait(&run->program, run->mappings.wait_fd,

@@ -19,6 +19,10 @@ int on_clock(struct bpf_perf_event_data *context)
 /* ---- pace ---------------------------------------------------------------------------------- */
 
 static const u64 PACE_NS = 10 * 1000 * 1000;
+enum {
+	STACKS_HZ = 4000, /* of an event, on a CPU, unless more are asked for */
+	SLEEPS_HZ = 2000, /* of a thread that gives up its CPU more often */
+};
 
 /* One in so many is looked at: as was asked for, or so many that `most_hz` stacks a second come of it. */
 static __always_inline void set_pace(struct kernel_pace *pace, u64 now_ns, u64 most_hz)
@@ -34,17 +38,11 @@ static __always_inline void set_pace(struct kernel_pace *pace, u64 now_ns, u64 m
 	pace->hits = 0;
 }
 
-/* How many are passed is drawn, so as not to fall in step with the program. */
+/* Drawn for each: what is passed does not fall in step with the program, and a pace may change at any time. */
 static __always_inline bool is_due(struct kernel_pace *pace, u64 now_ns, u64 most_hz)
 {
 	set_pace(pace, now_ns, most_hz);
-	if (pace->left > 1) {
-		pace->left--;
-		return false;
-	}
-	u32 every = pace->every;
-	pace->left = every > 1 ? 1 + bpf_get_prandom_u32() % (2 * every - 1) : 1;
-	return true;
+	return pace->every <= 1 || bpf_get_prandom_u32() % pace->every == 0;
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -97,7 +95,7 @@ static __always_inline u32 hit(u32 event, u64 now_ns)
 		return 0;
 	__sync_fetch_and_add(&counted->hits, 1);
 	__sync_fetch_and_add(&counted->waiting, 1);
-	if (!is_due(&counted->pace, now_ns, KERNEL_STACKS_HZ) || !has_room())
+	if (!is_due(&counted->pace, now_ns, STACKS_HZ) || !has_room())
 		return 0;
 	return __sync_lock_test_and_set(&counted->waiting, 0);
 }
@@ -235,9 +233,10 @@ int on_probe(struct pt_regs *context)
 /* ---- off the CPU --------------------------------------------------------------------------- */
 
 struct off_cpu {
-	u64 out_ns;     /* since then; 0: it runs, or is not looked at this time */
+	u64 out_ns;     /* since then; 0: it runs */
 	u64 woken_ns;   /* since then it is ready, and waits for a CPU; 0: nobody has woken it */
-	u64 stands_for; /* so many times that it was off its CPU */
+	u32 stands_for; /* so many times that it was off its CPU */
+	u32 is_passed;  /* this time has no sample */
 	struct kernel_pace pace;
 };
 
@@ -250,6 +249,55 @@ struct {
 	__type(value, struct off_cpu);
 } sleepers SEC(".maps");
 
+/* How often those are looked for that were passed and sleep long. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} long_sleep_period_ns SEC(".maps");
+
+enum {
+	WHOLE = 1024,
+	LONG_SLEEP_NS = 10 * 1000 * 1000, /* what is longer is looked for */
+	AT_ONCE_NS = 30 * 1000,
+};
+
+/* The part of the time spans as long as this that get a sample by being looked for, in 1/1024. */
+static __always_inline u64 part_found(u64 span_ns)
+{
+	u32 zero = 0;
+	const u64 *period_ns = bpf_map_lookup_elem(&long_sleep_period_ns, &zero);
+	u64 late_ns = span_ns > LONG_SLEEP_NS ? span_ns - LONG_SLEEP_NS : 0;
+
+	if (!period_ns || !*period_ns)
+		return 0;
+	return late_ns < *period_ns ? late_ns * WHOLE / *period_ns : WHOLE;
+}
+
+/* Of one of several that has a sample, by chance or because it was long: each stands for the inverse of that chance (Horvitz
+ * and Thompson, 1952). A long one stands for itself. */
+static __always_inline u64 share_of(const struct off_cpu *off, u64 span_ns, u64 off_ns)
+{
+	u64 others = off->stands_for - 1;
+
+	if (!others)
+		return off_ns;
+	u64 found = part_found(span_ns);
+	return found == WHOLE ? off_ns : off_ns * (others + 1) * WHOLE / (WHOLE + others * found);
+}
+
+/* Who is ready waits for a CPU, and no longer for what its stack says. Where all of the time is asked for, that counts: but of one
+ * that gets a CPU at once the scheduler counts it as its CPU time. */
+static __always_inline u64 end_of(const struct off_cpu *off, u64 now_ns)
+{
+	bool is_at_once = now_ns - off->woken_ns < AT_ONCE_NS;
+
+	if (off->woken_ns <= off->out_ns)
+		return now_ns;
+	return !constants.with_preempted || is_at_once ? off->woken_ns : now_ns;
+}
+
 static __always_inline void resume(struct task_struct *task, u64 now_ns)
 {
 	u32 key = task->pid;
@@ -257,11 +305,12 @@ static __always_inline void resume(struct task_struct *task, u64 now_ns)
 
 	if (!off || !off->out_ns)
 		return;
-	struct kernel_head *head = bpf_ringbuf_reserve(&records, sizeof *head, 0);
+	struct kernel_head *head = off->is_passed ? NULL :
+						    bpf_ringbuf_reserve(&records, sizeof *head, 0);
 	if (head) {
 		begin_head(head, task, number_of(task->group_leader), 0, KERNEL_RESUME);
-		u64 end_ns = off->woken_ns > off->out_ns ? off->woken_ns : now_ns;
-		head->latency_ns = (end_ns - off->out_ns) * off->stands_for;
+		head->latency_ns = share_of(off, now_ns - off->out_ns,
+					    end_of(off, now_ns) - off->out_ns);
 		bpf_ringbuf_submit(head, BPF_RB_NO_WAKEUP);
 	}
 	off->out_ns = 0;
@@ -279,8 +328,7 @@ static __always_inline struct off_cpu *sleeper(struct task_struct *task)
 	return bpf_map_lookup_elem(&sleepers, &key);
 }
 
-/* Who is ready waits for a CPU, and no longer for what its stack says.  (After it has left its CPU: it was put in the queue.)
- * Where all of the time is asked for, this is not loaded. */
+/* (After it has left its CPU: it was put in the queue.) */
 SEC("tp_btf/sched_wakeup")
 int on_wake(u64 *context)
 {
@@ -317,13 +365,14 @@ int on_switch(u64 *context)
 		count(KERNEL_COUNT_DROPPED, 1);
 		return 0;
 	}
-	off->out_ns = 0;
-	if (is_due(&off->pace, now_ns, KERNEL_SLEEPS_HZ)) {
+	off->is_passed = !is_due(&off->pace, now_ns, SLEEPS_HZ);
+	off->stands_for = off->pace.every;
+	off->woken_ns = 0;
+	off->out_ns = now_ns;
+	if (off->is_passed)
+		count(KERNEL_COUNT_PASSED, 1);
+	else
 		take_sample(context, &current, &occasion);
-		off->stands_for = off->pace.every;
-		off->woken_ns = 0;
-		off->out_ns = now_ns;
-	}
 	return 0;
 }
 
@@ -336,31 +385,57 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } OF_THE_KERNEL;
 
-/* Those that sleep when the engine begins. */
-SEC("iter/task")
-int on_each(struct bpf_iter__task *context)
+static __always_inline bool tell_sleeper(struct seq_file *seq, struct task_struct *task,
+					 u64 since_ns)
 {
-	struct task_struct *task = context->task;
-	struct kernel_sleeper row = { 0 };
+	struct kernel_sleeper row = { .since_ns = since_ns };
 
-	if (!task || !task->__state)
-		return 0;
 	row.pid = number_of(task->group_leader);
 	if (!bpf_map_lookup_elem(&processes, &row.pid))
-		return 0;
+		return false;
 	row.tid = number_of(task);
 	row.fsbase = task->thread.fsbase;
 	row.runs = task->sched_info.pcount;
 	if (bpf_probe_read_kernel(row.regs, sizeof row.regs,
 				  (const void *)bpf_task_pt_regs(task)) != 0)
+		return false;
+	bpf_seq_write(seq, &row, sizeof row);
+	return true;
+}
+
+/* Those that sleep when the engine begins. */
+SEC("iter/task")
+int on_each(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+
+	if (!task || !task->__state || !tell_sleeper(context->meta->seq, task, 0))
 		return 0;
 	struct off_cpu *off = sleeper(task);
-	if (off && !off->out_ns) {
+	if (off && (!off->out_ns || off->is_passed)) {
 		off->stands_for = 1;
+		off->is_passed = 0;
 		off->woken_ns = 0;
 		off->out_ns = bpf_ktime_get_ns();
 	}
-	bpf_seq_write(context->meta->seq, &row, sizeof row);
+	return 0;
+}
+
+/* Those that were passed, and sleep long. */
+SEC("iter/task")
+int on_passed(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+
+	if (!task)
+		return 0;
+	u32 key = task->pid;
+	struct off_cpu *off = bpf_map_lookup_elem(&sleepers, &key);
+	u64 out_ns = off ? off->out_ns : 0;
+	if (!out_ns || !off->is_passed || bpf_ktime_get_ns() - out_ns < LONG_SLEEP_NS)
+		return 0;
+	if (tell_sleeper(context->meta->seq, task, out_ns))
+		off->is_passed = 0;
 	return 0;
 }
 

@@ -71,6 +71,9 @@ void kernel_program_close(struct kernel_program *program);
 typedef void kernel_sleeper_fn(void *arg, const struct kernel_sleeper *sleeper);
 bool kernel_program_sleepers(const struct kernel_program *program, kernel_sleeper_fn *fn, void *arg,
 			     struct err *err);
+/* For each that was passed when it gave up its CPU and sleeps long. `period_ns`: since when they were asked for last. */
+bool kernel_program_passed(const struct kernel_program *program, u64 period_ns,
+			   kernel_sleeper_fn *fn, void *arg, struct err *err);
 /* Draws the periods. When to draw them again. */
 u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns);
 /* Hands out what is in the ring by now, however fast more comes. */

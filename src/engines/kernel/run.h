@@ -26,6 +26,9 @@ struct run {
 	struct quality quality;
 	struct rng rng;
 	u64 redraw_ns, missed_ns, seek_ns; /* when to do these again */
+	/* those that were passed when they gave up their CPU: when to ask for them, when they were asked for (0: not the last
+	 * time), how many there were then and the time before */
+	u64 passed_ns, asked_ns, passed[2];
 	sample_fn *fn;
 	void *arg;
 	bool has_begun;
@@ -86,3 +89,5 @@ void run_pay(struct run *run, const struct watched *process, struct watched_thre
 
 /* A sample of each thread that sleeps now, of processes that have such: it is not seen to give up its CPU. */
 void run_take_sleepers(struct run *run);
+/* And of each that was passed when it gave up its CPU, and sleeps long. */
+void run_take_passed(struct run *run, u64 now_ns);

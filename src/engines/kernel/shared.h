@@ -39,8 +39,6 @@ enum {
 	KERNEL_STACK_BYTES = KERNEL_STACK_PAGES * 4096,
 	KERNEL_CALLS_MAX = 1024,
 	KERNEL_EVENTS_MAX = 2048,
-	KERNEL_STACKS_HZ = 4000, /* stacks of an event, on a CPU, unless more are asked for */
-	KERNEL_SLEEPS_HZ = 2000, /* of a thread that gives up its CPU more often */
 	KERNEL_SLEEPERS_MAX = 1 << 16,
 	KERNEL_REGS = 21,
 	KERNEL_ROOMS_MOST = 4, /* a CPU: walks that are under way there */
@@ -71,7 +69,7 @@ struct kernel_call {
 /* One of how many is looked at. */
 struct kernel_pace {
 	u64 since_ns, hits; /* since then, so many */
-	u32 every, left;    /* to the next one */
+	u32 every, zero;
 };
 
 /* Of an event, on a CPU. */
@@ -82,9 +80,10 @@ struct kernel_event_count {
 	struct kernel_pace pace;
 };
 
-/* A thread that does not run, as it is when the engine begins. */
+/* A thread that does not run: as it is when the engine begins, or one that was passed when it gave up its CPU. */
 struct kernel_sleeper {
 	u32 pid, tid;
+	u64 since_ns; /* when it was passed; else 0 */
 	u64 fsbase;
 	u64 runs;              /* that it had: it has not run since if there are no more */
 	u64 regs[KERNEL_REGS]; /* struct pt_regs */
@@ -191,6 +190,7 @@ enum kernel_count {
 	KERNEL_COUNT_DROPPED,    /* of these, those for which the ring had no room */
 	KERNEL_COUNT_LIVES_LOST, /* forks, execs and ends for which it had none */
 	KERNEL_COUNT_FORKS_LOST, /* times that a process found no room among those that are watched */
+	KERNEL_COUNT_PASSED,     /* times that a thread gave up its CPU, for which others stand */
 	KERNEL_COUNTS,
 };
 

@@ -159,6 +159,12 @@ static void put_native(struct taking *taking, struct watched *process,
 	head->end = (u16)step;
 }
 
+/* Or one that is without its VM's frames. */
+static bool has_no_sample(const struct watched *process, const struct watched_thread *thread)
+{
+	return process->has_sleepers && !(thread->off_ns && thread->vm_thread);
+}
+
 static void take(void *arg, const struct kernel_sleeper *sleeper)
 {
 	struct taking *taking = arg;
@@ -167,7 +173,7 @@ static void take(void *arg, const struct kernel_sleeper *sleeper)
 	struct watched_thread *thread = process ? watched_thread(process, sleeper->tid) : NULL;
 	struct thread_time time;
 
-	if (!thread || !process->has_sleepers || (thread->off_ns && thread->vm_thread))
+	if (!thread || !(sleeper->since_ns || has_no_sample(process, thread)))
 		return;
 	struct kernel_head *head = &taking->record->head;
 	*head = (struct kernel_head){ .time_ns = clock_now_ns(),
@@ -186,7 +192,8 @@ static void take(void *arg, const struct kernel_sleeper *sleeper)
 		put_managed(taking, process, i, sleeper);
 	if (!target_thread_time(process->target, sleeper->tid, &time) || time.runs != sleeper->runs)
 		return;
-	u64 since_ns = thread->off_ns; /* by a sample that gets no weight now */
+	/* it was passed, or had a sample that gets no weight now */
+	u64 since_ns = sleeper->since_ns ? sleeper->since_ns : thread->off_ns;
 	run_on_sample(run, process, taking->record, taking->size);
 	thread->off_ns = since_ns ? since_ns : thread->off_ns;
 }
@@ -210,20 +217,65 @@ static void catch_up(struct run *run)
 	} while (run->code.machine_count != before);
 }
 
+static bool begin_taking(struct taking *taking, struct run *run)
+{
+	catch_up(run);
+	*taking = (struct taking){
+		.run = run,
+		.record = malloc(sizeof *taking->record +
+				 KERNEL_NATIVE_MAX * sizeof(struct kernel_frame) +
+				 KERNEL_VMS * KERNEL_MANAGED_MAX * sizeof(struct frame)),
+	};
+	return taking->record;
+}
+
 void run_take_sleepers(struct run *run)
 {
-	struct taking taking = { .run = run };
+	struct taking taking;
 	struct err err = { 0 };
 
 	if (!run->program.with_switches || !any_has_sleepers(run))
 		return;
-	catch_up(run);
-	taking.record = malloc(sizeof *taking.record +
-			       KERNEL_NATIVE_MAX * sizeof(struct kernel_frame) +
-			       KERNEL_VMS * KERNEL_MANAGED_MAX * sizeof(struct frame));
-	if (taking.record && !kernel_program_sleepers(&run->program, take, &taking, &err))
+	if (begin_taking(&taking, run) &&
+	    !kernel_program_sleepers(&run->program, take, &taking, &err))
 		log_debug(1, "%s", err.text);
 	free(taking.record);
 	for (u32 i = 0; i < run->processes.count; i++)
 		run->processes.at[i]->has_sleepers = false;
+}
+
+/* As long as there are such: one that was passed by then may sleep since. A twentieth of a CPU is spent on it. */
+static const u64 PASSED_NS = 20 * NS_PER_MS;
+enum { PASSED_REST = 19 };
+
+static bool were_passed(struct run *run)
+{
+	u64 counts[KERNEL_COUNTS];
+
+	kernel_program_counts(&run->program, counts);
+	bool any = counts[KERNEL_COUNT_PASSED] != run->passed[1];
+	run->passed[1] = run->passed[0];
+	run->passed[0] = counts[KERNEL_COUNT_PASSED];
+	return any;
+}
+
+void run_take_passed(struct run *run, u64 now_ns)
+{
+	struct taking taking;
+	struct err err = { 0 };
+
+	if (!run->program.with_switches || now_ns < run->passed_ns)
+		return;
+	run->passed_ns = now_ns + PASSED_NS;
+	u64 period_ns = run->asked_ns ? now_ns - run->asked_ns : PASSED_NS;
+	run->asked_ns = were_passed(run) ? now_ns : 0;
+	if (!run->asked_ns)
+		return;
+	if (begin_taking(&taking, run) &&
+	    !kernel_program_passed(&run->program, period_ns, take, &taking, &err))
+		log_debug(1, "%s", err.text);
+	free(taking.record);
+	u64 end_ns = clock_now_ns(), rested_ns = end_ns + (end_ns - now_ns) * PASSED_REST;
+	if (rested_ns > run->passed_ns)
+		run->passed_ns = rested_ns;
 }
