@@ -154,7 +154,7 @@ def early_forks(run):
 def starts(run, program):
     command = run.interpreter.command(program, 30)
     run.sonde.record(command=command, seconds=None, more=("-e", "kernel"))  # its tables are kept
-    count, worked = run.count(200, 10), 0
+    count, worked = run.count(200, 5), 0
     for _ in range(count):
         recording = run.sonde.record(command=command, rate=999, seconds=None, weights=True, more=("-e", "kernel"))
         worked += sum(stack.count for stack in recording.stacks

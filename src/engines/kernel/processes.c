@@ -283,7 +283,7 @@ static void seek(struct run *run, struct watched *process)
 	u64 end = clock_now_ns();
 
 	if (!good) {
-		process->news_ns = end + UNREADABLE_NS;
+		process->news_ns = process->ask_ns = end + UNREADABLE_NS;
 		log_debug(1, "process %u: %s", process->pid, err.text);
 	}
 	run->seek_ns = run->seek_ns + SPARED_NS > end ? run->seek_ns : end - SPARED_NS;
