@@ -27,6 +27,14 @@ static inline void backoff_miss(struct backoff *backoff, u64 now_ns, u64 least_n
 	backoff->next_ns = now_ns + backoff->wait_ns;
 }
 
+/* The other way: how long to wait when each wait is one `part`th of the time since it was asked first. */
+static inline u64 backoff_part_ns(u64 since_ns, u64 now_ns, u32 part, u64 least_ns, u64 most_ns)
+{
+	u64 wait_ns = (now_ns - since_ns) / part;
+
+	return wait_ns < least_ns ? least_ns : wait_ns > most_ns ? most_ns : wait_ns;
+}
+
 static inline void backoff_reset(struct backoff *backoff)
 {
 	*backoff = (struct backoff){ 0 };

@@ -412,7 +412,7 @@ int on_each(struct bpf_iter__task *context)
 	if (!task || !task->__state || !tell_sleeper(context->meta->seq, task, 0))
 		return 0;
 	struct off_cpu *off = sleeper(task);
-	if (off && (!off->out_ns || off->is_passed)) {
+	if (off && !off->out_ns) { /* who was passed is left to on_passed */
 		off->stands_for = 1;
 		off->is_passed = 0;
 		off->woken_ns = 0;

@@ -319,15 +319,14 @@ void watched_tell(struct watched *process, const struct kernel_mapped *mapped, c
 /* ---- its VM -------------------------------------------------------------------------------- */
 
 static const u64 WAIT_LEAST_NS = 2 * NS_PER_MS, WAIT_MOST_NS = NS_PER_S;
+enum { WAIT_PART = 16 };
 
 /* A process is asked for its VM often at first and then less and less: each wait is 1/16 of the time so far, because what
  * starts slowly may also end soon. */
 static u64 wait_of(struct watched *process, u64 now_ns)
 {
 	process->asked_ns = process->asked_ns ? process->asked_ns : now_ns;
-	u64 wait = (now_ns - process->asked_ns) / 16;
-
-	return wait < WAIT_LEAST_NS ? WAIT_LEAST_NS : wait > WAIT_MOST_NS ? WAIT_MOST_NS : wait;
+	return backoff_part_ns(process->asked_ns, now_ns, WAIT_PART, WAIT_LEAST_NS, WAIT_MOST_NS);
 }
 
 bool watched_has_vm(const struct watched *process)

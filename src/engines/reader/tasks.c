@@ -2,6 +2,7 @@
  * tasks.c - see tasks.h. */
 #include "engines/reader/tasks.h"
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "engines/reader/process.h"
 
@@ -30,10 +31,8 @@ void tasks_find(struct reader_process *process, u64 now_ns)
 	if (tasks->attached || now_ns < tasks->find_ns)
 		return;
 	tasks->sought_ns = tasks->sought_ns ? tasks->sought_ns : now_ns;
-	u64 wait = (now_ns - tasks->sought_ns) / FIND_PART;
-	tasks->find_ns = now_ns + (wait < FIND_LEAST_NS ? FIND_LEAST_NS :
-				   wait > FIND_MOST_NS  ? FIND_MOST_NS :
-							  wait);
+	tasks->find_ns = now_ns + backoff_part_ns(tasks->sought_ns, now_ns, FIND_PART,
+						  FIND_LEAST_NS, FIND_MOST_NS);
 	if (!target_read_maps(process->target, NULL))
 		return;
 	u64 images = target_images(process->target);
