@@ -10,7 +10,7 @@
 #include "cli/load_file.h"
 #include "cli/say.h"
 
-enum { FORMAT_TEXT, FORMAT_HTML, FORMAT_FOLDED, FORMAT_JSON, FORMAT_BY_NAME };
+enum { FORMAT_TEXT, FORMAT_HTML, FORMAT_FOLDED, FORMAT_JSON, FORMAT_BY_END };
 
 struct diff_command_options {
 	struct load_options load;
@@ -20,7 +20,7 @@ struct diff_command_options {
 };
 
 static const struct diff_command_options defaults = { .limit = 40,
-						      .format = FORMAT_BY_NAME,
+						      .format = FORMAT_BY_END,
 						      .load.timeline_cells = LOAD_TIMELINE_CELLS };
 
 #define AT(field) offsetof(struct diff_command_options, field)
@@ -55,22 +55,26 @@ static u64 span_of(const struct profile *profile, const struct load_options *loa
 	return end > load->from_ns ? end - load->from_ns : 0;
 }
 
+/* FORMAT_BY_END: the output's end names none. */
 static u32 format_of(const struct diff_command_options *given)
 {
 	static const struct {
 		const char *end;
 		u32 format;
-	} ends[] = { { ".html", FORMAT_HTML },
+	} ends[] = { { ".txt", FORMAT_TEXT },
+		     { ".html", FORMAT_HTML },
 		     { ".htm", FORMAT_HTML },
 		     { ".folded", FORMAT_FOLDED },
 		     { ".json", FORMAT_JSON } };
 
-	if (given->format != FORMAT_BY_NAME)
+	if (given->format != FORMAT_BY_END)
 		return given->format;
-	for (u32 i = 0; given->output && i < COUNT_OF(ends); i++)
+	if (!given->output || !strcmp(given->output, "-"))
+		return FORMAT_TEXT;
+	for (u32 i = 0; i < COUNT_OF(ends); i++)
 		if (path_ends(given->output, ends[i].end))
 			return ends[i].format;
-	return FORMAT_TEXT;
+	return FORMAT_BY_END;
 }
 
 static int print(const struct diff_command_options *given, const struct diff_print *print)
@@ -163,6 +167,12 @@ static int run(void *options_given, int rest_count, char **rest)
 		return say_usage("diff", "give two recordings: before and after");
 	if (given->output && load_would_be_lost("diff", rest, 2, given->output))
 		return EXIT_USAGE;
+	if (format_of(given) == FORMAT_BY_END)
+		return say_usage(
+			"diff",
+			"-o/--output: the end of \"%s\" names no format; end it in .txt, .html, "
+			".folded or .json, or give -f",
+			given->output);
 	int code = load_file("diff", rest[0], &given->load, &before);
 	if (code == EXIT_OK)
 		code = load_file("diff", rest[1], &given->load, &after);

@@ -100,6 +100,7 @@ def bad_input(run):
                          sonde.run("record", "-p", target.pid, "-t", thread, "-d", "0.3s", "-f", "folded", "-o",
                                    "/dev/null"), FAILED, f"\"{thread}\" was seen", rf"\({target.pid}\)", "give -t",
                          error_lines=0)  # a warning
+    cases.expect("an end that names no format", sonde.run("diff", "a.sonde", "b.sonde", "-o", "c.pdf"), USAGE, "c.pdf", "-f")
     cases.expect("command not found", sonde.run("record", "--", "/nonexistent/ruby"), 127, "nonexistent")
     cases.expect("command without a name", sonde.run("record", "--", ""), USAGE, "empty command name")
     cases.expect("command not runnable", sonde.run("record", "--", "/etc/passwd"), 126, "passwd")
