@@ -248,14 +248,11 @@ static void take_rounds(struct taking *taking)
 	}
 }
 
-/* It sleeps: for the VM's lock? */
-static bool waits_for_lock(const struct target *target, const struct reader_thread *thread)
+static bool is_lock(const struct target *target, const struct reader_thread *thread, u64 futex)
 {
 	const struct attached *attached = thread->attached;
-	u64 futex;
 
-	return attached && attached->runtime->is_lock &&
-	       target_thread_futex(target, thread->tid, &futex) &&
+	return futex && attached && attached->runtime->is_lock &&
 	       attached->runtime->is_lock(&target->mem.mem, attached->state, futex);
 }
 
@@ -301,10 +298,12 @@ static void read_states(struct taking *taking)
 			continue;
 		taken->held = thread->vm_state == VM_THREAD_RUNNING &&
 			      target_thread_time(&taking->target, thread->tid, &taken->then);
-		enum thread_run_state state = target_thread_state(&taking->target, thread->tid);
+		u64 futex;
+		enum thread_run_state state = target_thread_wait(&taking->target, thread->tid,
+								 &futex);
 		taken->on_cpu = state == THREAD_RUNNING;
 		taken->stopped = state == THREAD_STOPPED;
-		taken->waits = waits_for_lock(&taking->target, thread);
+		taken->waits = is_lock(&taking->target, thread, futex);
 	}
 	process_refresh(taking->process, &taking->options, &ended);
 	check_held(taking);

@@ -217,19 +217,38 @@ bool thread_probe_slept(struct thread_probe *probe)
 	return false;
 }
 
-/* "NUMBER ARGUMENT ...", numbers as for the thread's own machine; "running" and "-1 ..." are no call. */
-bool target_thread_futex(const struct target *target, u32 tid, u64 *address)
+enum { WAIT_TRIES = 4 };
+
+/* "NUMBER ARGUMENT ...", numbers as for the thread's own machine; "-1 ..." is no call.  False: it runs, or waits for a CPU. */
+static bool read_futex(const struct target *target, u32 tid, u64 *out)
 {
 	char name[32], text[PROC_TEXT_MAX];
 	unsigned long long argument;
 	long number;
 
+	*out = 0;
 	snprintf(name, sizeof name, "task/%u/syscall", tid);
-	if (proc_read(target->proc_fd, name, text, sizeof text) <= 0 ||
-	    sscanf(text, "%ld %llx", &number, &argument) != 2 || number != SYS_futex)
+	if (proc_read(target->proc_fd, name, text, sizeof text) <= 0)
+		return true;
+	if (!strncmp(text, "running", strlen("running")))
 		return false;
-	*address = argument;
+	if (sscanf(text, "%ld %llx", &number, &argument) == 2 && number == SYS_futex)
+		*out = argument;
 	return true;
+}
+
+enum thread_run_state target_thread_wait(const struct target *target, u32 tid, u64 *futex)
+{
+	enum thread_run_state state = THREAD_RUNNING;
+	bool is_one = false;
+
+	*futex = 0;
+	for (u32 i = 0; i < WAIT_TRIES && !is_one; i++) {
+		state = target_thread_state(target, tid);
+		/* it sleeps, and then runs: the two are not of one moment */
+		is_one = state != THREAD_SLEEPING || read_futex(target, tid, futex);
+	}
+	return is_one ? state : THREAD_RUNNING;
 }
 
 /* --- the whole process ------------------------------------------------------------------- */

@@ -109,8 +109,9 @@ enum thread_run_state {
 	THREAD_STOPPED,  /* by a signal or a tracer */
 };
 enum thread_run_state target_thread_state(const struct target *target, u32 tid);
-/* The futex that the thread sleeps on; false: on none, or the kernel does not say (it takes the right to trace). */
-bool target_thread_futex(const struct target *target, u32 tid, u64 *address);
+/* The same, and the futex that it sleeps on, both of one moment. 0: on none, or the kernel does not say (it takes the right to
+ * trace). */
+enum thread_run_state target_thread_wait(const struct target *target, u32 tid, u64 *futex);
 struct thread_time {
 	u64 cpu_ns;
 	u64 runs; /* how often it was scheduled in */

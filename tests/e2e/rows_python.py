@@ -394,10 +394,7 @@ def states(run):
     # it wakes twice a second, and then wants the GIL
     yield at_least("the sleeper is blocked", 100 * seen["sleeper"]["blocked"] / sum(seen["sleeper"].values()), 80, " %")
     waiting = sum(counts["waiting for the GIL"] for counts in seen.values())
-    if run.interpreter.version < (3,):  # its lock is known only where somebody waits for it at that very moment
-        yield holds("waiters seen", True, str(waiting), "printed")
-    else:
-        yield at_least("waiters seen", waiting, 5)
+    yield at_least("waiters seen", waiting, 5)
     with start(run.interpreter, "holds.py") as target:
         dumps = [run.sonde.dump(target.pid) for _ in range(7)]
         # the one that said so may not sleep yet, and the other looks 200 times a second whether it still has to wait

@@ -6,8 +6,8 @@
  *	3.6            variables of ceval.c, in the image beside the one that says who holds it
  *	2.7            a semaphore on the heap, to which a variable beside that one leads
  *
- * Of the semaphores that variables of 2.7 lead to it is the one that threads wait for; while none does, it cannot be told from
- * the others, and need not be. */
+ * Of the semaphores that variables of 2.7 lead to it is the one that threads wait for.  While none does, it cannot be told from
+ * the others; who waits for one of these by then waits for it. */
 #include "runtimes/python/gil.h"
 
 #include "runtimes/python/interpreters.h"
@@ -20,6 +20,7 @@ enum {
 	SEMAPHORE_BYTES = 16,
 	SOUGHT_WORDS = 2048, /* before and behind; in 2.7 they are up to 4.5 kB apart */
 	PART_WORDS = 64,
+	PARTS = 2 * SOUGHT_WORDS / PART_WORDS,
 	WAITERS_MOST = 1 << 16,
 	CANDIDATES_MAX = 1024,
 	TRIES = 8, /* who gives it up makes its value 1 for an instant */
@@ -52,15 +53,40 @@ static void add_candidate(const struct mem *mem, u64 address, struct candidates 
 		all->at[all->count++] = address;
 }
 
-/* Where variables behind `begin` lead to what may be one. */
-static void find_candidates(const struct mem *mem, u64 begin, struct candidates *out)
-{
-	u64 words[PART_WORDS];
+typedef u64 part_words[PART_WORDS];
 
-	for (u32 i = 0; i < 2 * SOUGHT_WORDS; i += PART_WORDS)
-		if (mem_peek(mem, begin + 8ull * i, words, sizeof words))
-			for (u32 n = 0; n < PART_WORDS; n++)
-				add_candidate(mem, words[n], out);
+/* The variables around the one that says who holds it, a part at a time. */
+static bool read_part(const struct mem *mem, const struct python_state *state, u32 part,
+		      part_words words)
+{
+	u64 begin = (state->holder & ~7ull) - 8ull * SOUGHT_WORDS;
+
+	return mem_peek(mem, begin + part * sizeof(part_words), words, sizeof(part_words));
+}
+
+/* What variables lead to that may be one. */
+static void find_candidates(const struct mem *mem, const struct python_state *state,
+			    struct candidates *out)
+{
+	part_words words;
+
+	for (u32 part = 0; part < PARTS; part++)
+		if (read_part(mem, state, part, words))
+			for (u32 i = 0; i < PART_WORDS; i++)
+				add_candidate(mem, words[i], out);
+}
+
+/* Does one lead to this? */
+static bool is_led_to(const struct mem *mem, const struct python_state *state, u64 address)
+{
+	part_words words;
+
+	for (u32 part = 0; part < PARTS; part++)
+		if (read_part(mem, state, part, words))
+			for (u32 i = 0; i < PART_WORDS; i++)
+				if (words[i] == address)
+					return true;
+	return false;
 }
 
 /* The one that is waited for. 0: none, or several. */
@@ -94,7 +120,7 @@ void python_find_gil(const struct mem *mem, struct python_state *state)
 
 	if (python_major(state) > 2 || !state->holder || !has_several_threads(mem, state))
 		return;
-	find_candidates(mem, (state->holder & ~7ull) - 8ull * SOUGHT_WORDS, &all);
+	find_candidates(mem, state, &all);
 	for (u32 i = 0; i < TRIES && !state->gil; i++)
 		state->gil = find_waited_for(mem, &all);
 }
@@ -117,7 +143,8 @@ static bool is_another(const struct mem *mem, const struct python_state *state, 
 bool python_is_gil(const struct mem *mem, const struct python_state *state, u64 address)
 {
 	if (python_major(state) < 3)
-		return state->gil && address - state->gil < SEMAPHORE_BYTES;
+		return state->gil ? address - state->gil < SEMAPHORE_BYTES :
+				    state->holder && is_led_to(mem, state, address);
 	if (state->gil)
 		return address - state->gil < GIL_BYTES || is_another(mem, state, address);
 	if (state->runtime)

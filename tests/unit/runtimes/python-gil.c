@@ -77,6 +77,9 @@ static void of_two_it_is_neither(void **unused)
 	memory_put_u64(&memory, VARIABLE, LOCK);
 	python_find_gil(&memory.mem, &state);
 	assert_int_equal(state.gil, 0);
+	/* but who waits for one of them by now waits for it */
+	assert_true(python_is_gil(&memory.mem, &state, LOCK));
+	assert_false(python_is_gil(&memory.mem, &state, LOCK + 0x100));
 	free(memory.bytes);
 }
 

@@ -3,6 +3,7 @@
 #include "target/target.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -177,6 +178,42 @@ static void uninterruptible_sleep_is_blocked(void **state)
 	child_end(&child);
 }
 
+static u32 futex_word; /* at the same address in the child: it is a fork */
+
+static void wait_on_futex(struct child *child)
+{
+	child_say(child, 'r');
+	for (;;)
+		syscall(SYS_futex, &futex_word, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+static void a_wait_names_its_futex(void **state)
+{
+	struct fixture fixture;
+	struct patience patience = { 0 };
+	u64 futex;
+	(void)state;
+
+	start(&fixture, wait_on_futex);
+	while (target_thread_wait(&fixture.target, fixture.target.pid, &futex) != THREAD_SLEEPING)
+		wait_a_little(&patience);
+	assert_int_equal(futex, (u64)(uintptr_t)&futex_word);
+	end(&fixture);
+
+	start(&fixture, child_idle);
+	comes_to(&fixture, THREAD_SLEEPING);
+	assert_int_equal(target_thread_wait(&fixture.target, fixture.target.pid, &futex),
+			 THREAD_SLEEPING);
+	assert_int_equal(futex, 0);
+	end(&fixture);
+
+	start(&fixture, spin);
+	assert_int_equal(target_thread_wait(&fixture.target, fixture.target.pid, &futex),
+			 THREAD_RUNNING);
+	assert_int_equal(futex, 0);
+	end(&fixture);
+}
+
 static void times_grow_with_work_and_stand_still_without(void **state)
 {
 	struct fixture busy, idle;
@@ -258,6 +295,7 @@ int main(void)
 		cmocka_unit_test(a_watched_sleeper_has_slept_until_it_wakes),
 		cmocka_unit_test(who_runs_has_not_slept),
 		cmocka_unit_test(uninterruptible_sleep_is_blocked),
+		cmocka_unit_test(a_wait_names_its_futex),
 		cmocka_unit_test(times_grow_with_work_and_stand_still_without),
 		cmocka_unit_test(without_descriptors_to_spare_it_is_asked_by_name),
 		cmocka_unit_test(nothing_is_known_of_the_dead),
