@@ -30,7 +30,7 @@
 	X(unnamed, "frames whose name could not be read")                              \
 	X(leftover, "samples with managed frames that matched no native frame")        \
 	X(unprobed, "idle threads whose idleness was inferred from their stack alone") \
-	X(cpu_unshared_ns, "CPU nanoseconds of threads never seen running")            \
+	X(cpu_unshared_ns, "CPU nanoseconds that no sample stands for")                \
 	X(cpu_estimated_ns,                                                            \
 	  "CPU nanoseconds estimated: the process ended before its clock was read")    \
 	X(processes, "processes sampled")                                              \

@@ -10,9 +10,11 @@ from collections import Counter
 from pathlib import Path
 
 import folded
+import stats
 from rows import Skip, at_least, at_most, enough, exactly, holds, row
 from rows_kernel import KERNEL, symbols
-from target import Target, child_of, start
+from rows_threads import window
+from target import CpuSeries, Target, child_of, process_cpu_ns, start
 
 
 def samples_in(recording, function):
@@ -30,6 +32,31 @@ def exec_from_a_thread(run):
     yield at_most("the old one's, off", 100 * abs(before - 0.15) / 0.15, 10, " %", 20)
     # a thread can be interrupted once more behind its end
     yield at_most("samples of a thread that had ended", recording.quality["lost"]["gone"], 5)
+
+
+def with_children_cpu_ns(pid):
+    """Of those that have ended, too; these in ticks of 10 ms."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return process_cpu_ns(pid) + 10_000_000 * (int(fields[13]) + int(fields[14]))
+
+
+@row("kernel-brief", "work by turns in a lasting thread and in brief ones, at 99 Hz: each its share, and the sum is the CPU time",
+     language="native", once=True)
+def brief(run):
+    for way in ("thread", "child", "exec", "pool"):
+        with start(run.interpreter, "brief.c", way) as target:
+            series = CpuSeries({"all": lambda pid=target.pid: with_children_cpu_ns(pid)})
+            recording = run.sonde.record(target.pid, rate=99, seconds=run.seconds(60, 3), weights=True, more=KERNEL)
+            series.stop()
+            spent = target.finish()["spent_ns"]
+        ours = {name: samples_in(recording, name) for name in spent}
+        truth = spent["brief_work"] / sum(spent.values())
+        yield at_most(f"{way}: share of brief_work off by", 100 * abs(ours["brief_work"] / max(sum(ours.values()), 1) - truth), 2,
+                      " points", stats.share_bar(2, truth, recording.quality["samples"]))
+        cpu_ns = series.between("all", *window(recording))
+        # what is carried on, some samples' worth, and the ends of the series
+        yield at_most(f"{way}: sum of the weights of {cpu_ns / 1e9:.2f} s off by",
+                      100 * abs(folded.total(recording.stacks) - cpu_ns) / cpu_ns, 2, " %", 2 if run.full else 2 + 100 * 100e6 / cpu_ns)
 
 
 @row("kernel-low-rates", "1 to 50 Hz: as many samples as were asked for", language="native")

@@ -50,7 +50,7 @@ static void end_threads(struct run *run, struct watched *process, u64 now_ns)
 /* One thread is left, and has the first one's number, whichever called exec. */
 static void on_exec(struct run *run, struct watched *process, const struct kernel_head *head)
 {
-	struct watched_thread *left = watched_find_thread(process, head->tid);
+	struct watched_thread *left = watched_thread(process, head->tid);
 	struct err err = { 0 };
 
 	if (left && left->runtime_ns < head->runtime_ns)
@@ -78,8 +78,6 @@ static void on_end(struct run *run, struct watched *process, const struct kernel
 	if (!thread)
 		return;
 	thread->runtime_ns = head->runtime_ns;
-	if (process->was_met && !thread->paid_at_ns)
-		thread->paid_ns = head->runtime_ns; /* most of it may be from before our time */
 	run_on_last(run, process, thread, head->time_ns);
 	watched_forget_thread(process, thread);
 	process->has_ended |= head->kind == KERNEL_PROCESS_END;
@@ -127,6 +125,7 @@ static void find_missed_ends(struct run *run, u64 now_ns)
 	if (now_ns < run->missed_ns)
 		return;
 	kernel_program_counts(&run->program, counts);
+	run_take_late(run, counts);
 	for (u32 i = 0; i < run->processes.count; i++) {
 		struct watched *process = run->processes.at[i];
 		if (process->was_there && !counts[KERNEL_COUNT_LIVES_LOST])
@@ -218,6 +217,7 @@ static void count_expected(struct run *run)
 
 	kernel_program_counts(&run->program, counts);
 	kernel_program_consume(&run->program); /* all that was counted is in the ring */
+	run_take_late(run, counts);
 	quality->lost.dropped = counts[KERNEL_COUNT_DROPPED];
 	warn_of_lost(quality, counts);
 	quality->lost.passed = passed_hits(run);
@@ -276,8 +276,12 @@ static void kernel_finish(struct run *run, sample_fn *fn, void *arg)
 
 	run->fn = fn;
 	run->arg = arg;
-	for (u32 i = 0; i < run->processes.count; i++)
+	s64 carried = run->carried_ns;
+	for (u32 i = 0; i < run->processes.count; i++) {
 		end_threads(run, run->processes.at[i], now);
+		carried += run->processes.at[i]->carried_ns;
+	}
+	run->quality.cpu_unshared_ns = carried > 0 ? (u64)carried : 0;
 }
 
 static void kernel_quality(const struct run *run, struct quality *out)

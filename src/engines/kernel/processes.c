@@ -106,6 +106,7 @@ void run_drop(struct run *run, u32 place)
 	struct watched **at = &run->processes.at[place];
 	struct watched *process = *at;
 
+	run->carried_ns += process->carried_ns;
 	run_leave_space(run, process);
 	run_leave_vms(run, process);
 	memmove(at, at + 1, (--run->processes.count - place) * sizeof *at);

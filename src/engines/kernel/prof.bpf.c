@@ -491,6 +491,14 @@ int on_exec(u64 *context)
 	return 0;
 }
 
+/* By the task's address: the CPU time that was told with its end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, KERNEL_PROCESSES_MAX);
+	__type(key, u64);
+	__type(value, u64);
+} ended SEC(".maps");
+
 /* Nobody can ask for its CPU time any more. */
 SEC("tp_btf/sched_process_exit")
 int on_exit(u64 *context)
@@ -505,6 +513,8 @@ int on_exit(u64 *context)
 		return 0;
 	bpf_map_delete_elem(&sleepers, &number);
 	send_life(task, pid, 0, process->execs, is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
+	u64 told = task->se.sum_exec_runtime, address = (u64)task;
+	bpf_map_update_elem(&ended, &address, &told, BPF_ANY);
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		u64 key = (u64)process->machines[i] << 32 | number_of(task);
 		if (process->machines[i])
@@ -512,6 +522,21 @@ int on_exit(u64 *context)
 	}
 	if (is_last)
 		bpf_map_delete_elem(&processes, &pid);
+	return 0;
+}
+
+/* The scheduler adds CPU time up at its ticks and when it switches: all of it is known now. */
+SEC("tp_btf/sched_process_free")
+int on_free(u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[0];
+	u64 address = (u64)task;
+	const u64 *told = bpf_map_lookup_elem(&ended, &address);
+
+	if (!told)
+		return 0;
+	count(KERNEL_COUNT_LATE_NS, task->se.sum_exec_runtime - *told);
+	bpf_map_delete_elem(&ended, &address);
 	return 0;
 }
 

@@ -24,6 +24,8 @@ struct run {
 	seen_threads seen;
 	u64 incarnations;
 	struct quality quality;
+	s64 carried_ns; /* CPU time of processes that have ended, see pay.c */
+	u64 late_ns;    /* KERNEL_COUNT_LATE_NS as it was read */
 	struct rng rng;
 	u64 redraw_ns, missed_ns, seek_ns; /* when to do these again */
 	/* those that were passed when they gave up their CPU: when to ask for them, when they were asked for (0: not the last
@@ -78,12 +80,26 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 		   size_t size);
 /* How long what the thread's last sample was of took: a system call, or that it was off its CPU. */
 void run_on_latency(struct run *run, const struct kernel_head *head);
-/* That is how it is: nothing more will be told of it. */
-void run_on_last(struct run *run, const struct watched *process, struct watched_thread *thread,
+/* `vms`: those of the sample; NULL: it has none. */
+void run_hand_out(struct run *run, const struct watched *process,
+		  const struct watched_thread *thread, const struct kernel_vm *vms,
+		  const struct sample *sample);
+/* Does it pass the filter? */
+bool run_is_wanted(const struct run *run, const struct watched *process,
+		   struct watched_thread *thread);
+
+/* ---- their weight (pay.c) ------------------------------------------------------------------ */
+
+/* The thread's samples that have no weight yet share this. */
+void run_share(struct run *run, const struct watched *process, struct watched_thread *thread,
+	       u64 weight, u64 now_ns);
+/* They get the CPU time that they stand for. */
+void run_pay(struct run *run, struct watched *process, struct watched_thread *thread, u64 now_ns);
+/* What threads had used that was known behind their end only. */
+void run_take_late(struct run *run, const u64 counts[KERNEL_COUNTS]);
+/* As run_pay(), and nothing more will be told of it. */
+void run_on_last(struct run *run, struct watched *process, struct watched_thread *thread,
 		 u64 now_ns);
-/* A thread's samples since the last time share what it has used since then. */
-void run_pay(struct run *run, const struct watched *process, struct watched_thread *thread,
-	     u64 now_ns);
 
 /* ---- sleepers ------------------------------------------------------------------------------ */
 

@@ -77,9 +77,9 @@ static bool mapped_at(const struct sample_source *source, u64 owner, u32 index,
 	return false;
 }
 
-static void hand_out(struct run *run, const struct watched *process,
-		     const struct watched_thread *thread, const struct kernel_vm *vms,
-		     const struct sample *sample)
+void run_hand_out(struct run *run, const struct watched *process,
+		  const struct watched_thread *thread, const struct kernel_vm *vms,
+		  const struct sample *sample)
 {
 	struct kernel_source source = {
 		.source = { .target = process->target,
@@ -100,47 +100,8 @@ static void hand_out(struct run *run, const struct watched *process,
 	run->fn(run->arg, sample, &source.source);
 }
 
-/* Of the samples that have no weight yet. */
-static void share(struct run *run, const struct watched *process, struct watched_thread *thread,
-		  u64 weight, u64 now_ns)
-{
-	struct sample sample = { .time_ns = now_ns,
-				 .weight = weight,
-				 .pid = process->pid,
-				 .tid = thread->tid,
-				 .kind = SAMPLE_SHARE };
-
-	hand_out(run, process, thread, NULL, &sample);
-	thread->unpaid = 0;
-	thread->off_ns = 0;
-}
-
-/* Its samples since the last time share what it has used since then.  An event that waits for its latency had none: it
- * is over when something else is. */
-void run_pay(struct run *run, const struct watched *process, struct watched_thread *thread,
-	     u64 now_ns)
-{
-	u64 owed = thread->runtime_ns - thread->paid_ns;
-
-	if (thread->off_ns)
-		return; /* its weight comes when it runs again */
-	if (run->options.events || run->options.mode == MODE_OFFCPU) {
-		if (thread->unpaid)
-			share(run, process, thread, 0, now_ns);
-		return;
-	}
-	if (thread->unpaid && !owed)
-		return; /* the kernel adds up at its ticks */
-	if (thread->unpaid)
-		share(run, process, thread, owed, now_ns);
-	else
-		run->quality.cpu_unshared_ns += owed;
-	thread->paid_ns = thread->runtime_ns;
-	thread->paid_at_ns = now_ns;
-}
-
-static bool is_wanted(const struct run *run, const struct watched *process,
-		      struct watched_thread *thread)
+bool run_is_wanted(const struct run *run, const struct watched *process,
+		   struct watched_thread *thread)
 {
 	if (run->options.tid && !thread->inner_tid)
 		thread->inner_tid = target_inner_tid(process->target, thread->tid);
@@ -150,7 +111,7 @@ static bool is_wanted(const struct run *run, const struct watched *process,
 void run_note_seen(struct run *run, const struct watched *process, struct watched_thread *thread)
 {
 	struct engine_thread seen = { .tid = thread->tid,
-				      .wanted = is_wanted(run, process, thread) };
+				      .wanted = run_is_wanted(run, process, thread) };
 
 	if (!thread_filter_is_set(&run->options))
 		return;
@@ -190,18 +151,8 @@ void run_on_latency(struct run *run, const struct kernel_head *head)
 	bool is_resume = head->kind == KERNEL_RESUME;
 
 	if (thread && thread->unpaid && is_resume == (thread->off_ns != 0))
-		share(run, process, thread, head->latency_ns * (is_resume ? 1 : head->hits),
-		      head->time_ns);
-}
-
-void run_on_last(struct run *run, const struct watched *process, struct watched_thread *thread,
-		 u64 now_ns)
-{
-	u64 off_ns = thread->off_ns;
-
-	if (off_ns)
-		share(run, process, thread, now_ns > off_ns ? now_ns - off_ns : 0, now_ns);
-	run_pay(run, process, thread, now_ns);
+		run_share(run, process, thread, head->latency_ns * (is_resume ? 1 : head->hits),
+			  head->time_ns);
 }
 
 /* Does it wait for the VM's lock? */
@@ -261,10 +212,7 @@ static void bind(struct run *run, struct watched *process, struct watched_thread
 	if (!vm_thread || vm_thread == thread->vm_thread)
 		return;
 	if (thread->vm_thread) {
-		if (thread->unpaid)
-			run_pay(run, process, thread, head->time_ns);
-		if (thread->unpaid)
-			share(run, process, thread, 0, head->time_ns);
+		run_pay(run, process, thread, head->time_ns);
 		thread->life = ++process->lives;
 		thread->name[0] = 0;
 	}
@@ -305,16 +253,14 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 	bind(run, process, thread, head);
 	if (thread_name_update(process, thread, head))
 		run_note_seen(run, process, thread);
-	if (!is_wanted(run, process, thread)) {
+	if (!run_is_wanted(run, process, thread)) {
 		run->quality.idle += head->hits;
 		return;
 	}
 	if (thread->off_ns) /* that it runs again was not told */
-		share(run, process, thread, 0, head->time_ns);
-	if (kind_of(head) != SAMPLE_CPU && thread->unpaid)
+		run_share(run, process, thread, 0, head->time_ns);
+	if (kind_of(head) != SAMPLE_CPU) /* the next share is not theirs */
 		run_pay(run, process, thread, head->time_ns);
-	if (kind_of(head) != SAMPLE_CPU && thread->unpaid) /* the next share is not theirs */
-		share(run, process, thread, 0, head->time_ns);
 	*sample = (struct sample){ .time_ns = head->time_ns,
 				   .weight = weight_of(run, head),
 				   .pid = head->pid,
@@ -334,7 +280,7 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 	}
 	run->quality.threads += !thread->was_sampled;
 	thread->was_sampled = true;
-	hand_out(run, process, thread, head->vms, sample);
+	run_hand_out(run, process, thread, head->vms, sample);
 	thread->unpaid += (sample->flags & SAMPLE_UNPAID) != 0;
 	thread->off_ns = head->kind == KERNEL_SWITCH ? head->time_ns : 0;
 	if (sample->kind == SAMPLE_CPU && head->time_ns > thread->paid_at_ns + PAY_NS)

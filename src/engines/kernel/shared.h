@@ -169,10 +169,9 @@ struct kernel_head {
 	u16 result; /* errno of a system call that has ended; 0: it went well */
 	u16 kind;   /* enum kernel_record_kind */
 	u16 end; /* enum unwind_step: how the native walk ended; UNWIND_MORE: at KERNEL_NATIVE_MAX */
-	u32 native_count; /* so many struct kernel_frame follow */
-	u8 has_rest;      /* it follows these, and its stack is as long as the record allows */
-	u8 has_new; /* a managed function that was not seen before: its name may not live long */
-	u16 kernel_count; /* of `kernel` */
+	u32 native_count;     /* so many struct kernel_frame follow */
+	u8 has_rest, has_new; /* it follows these; of a managed function that was not seen before */
+	u16 kernel_count;     /* of `kernel` */
 	struct kernel_vm vms[KERNEL_VMS];
 	u64 futex;      /* of KERNEL_SWITCH: what it sleeps on; 0: something else */
 	u32 wants_lock; /* of KERNEL_SWITCH: a bit for each VM that says that it waits for its lock */
@@ -191,6 +190,7 @@ enum kernel_count {
 	KERNEL_COUNT_LIVES_LOST, /* forks, execs and ends for which it had none */
 	KERNEL_COUNT_FORKS_LOST, /* times that a process found no room among those that are watched */
 	KERNEL_COUNT_PASSED,     /* times that a thread gave up its CPU, for which others stand */
+	KERNEL_COUNT_LATE_NS,    /* CPU time of threads that was not told with their end */
 	KERNEL_COUNTS,
 };
 

@@ -17,7 +17,8 @@ struct watched_thread {
 	u32 life;       /* see struct sample_source */
 	u32 unpaid;     /* samples that wait for their weight */
 	u64 runtime_ns; /* its CPU time as last told */
-	u64 paid_ns;    /* of it, what was shared or was before our time */
+	u64 paid_ns;    /* of it, what was shared or was before our time; can be ahead of it */
+	s64 carried_ns; /* how much more it had used than it was paid, the last time; see pay.c */
 	u64 paid_at_ns; /* CLOCK_MONOTONIC */
 	bool was_sampled;
 	u64 off_ns; /* when it gave up its CPU, if there is a sample of it that has no weight yet; else 0 */
@@ -74,6 +75,7 @@ struct watched {
 	bool has_sleepers; /* whose samples, if they have any, are without its VM's frames */
 	u64 riders_ns;     /* when to ask for threads that have no word of their own again */
 	u32 lives;         /* of threads */
+	s64 carried_ns;    /* of threads that have ended; see pay.c */
 	VEC(struct watched_thread) threads; /* by tid */
 	struct {
 		u32 tid;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * kernel-weights.c - records in the order in which the kernel tells them, and what each sample weighs in the end. */
+#include "base/clock.h"
 #include "engines/kernel/run.h"
 #include "events/events.h"
 #include "target/target.h"
@@ -9,7 +10,9 @@
 
 #include "check.h"
 
-enum { PID = 7, TID = 8, TOLD_MAX = 32 };
+enum { PID = 7, TID = 8, TOLD_MAX = 512, HZ = 100 };
+
+static const u64 PERIOD_NS = NS_PER_S / HZ;
 
 /* What was handed out, in order. */
 struct handed {
@@ -153,19 +156,103 @@ static void who_never_comes_back_weighs_until_the_end(void **state)
 static void of_wall_time_each_part_has_its_own(void **state)
 {
 	struct world w;
-	struct kernel_head resume = head_of(KERNEL_RESUME, 900, 60);
+	struct kernel_head resume = head_of(KERNEL_RESUME, 900, 6 * PERIOD_NS);
 	(void)state;
 
-	begin(&w, &(struct engine_options){ .mode = MODE_WALL, .hz = 99 });
-	sample(&w, head_of(KERNEL_SAMPLE, 100, 10));
-	sample(&w, head_of(KERNEL_SAMPLE, 150, 40));
-	sample(&w, head_of(KERNEL_SWITCH, 200, 60)); /* 60 of the CPU until then */
+	begin(&w, &(struct engine_options){ .mode = MODE_WALL, .hz = HZ });
+	sample(&w, head_of(KERNEL_SAMPLE, 100, PERIOD_NS));
+	sample(&w, head_of(KERNEL_SAMPLE, 150, 4 * PERIOD_NS));
+	sample(&w, head_of(KERNEL_SWITCH, 200, 6 * PERIOD_NS)); /* of the CPU until then */
 	resume.latency_ns = 700;
 	run_on_latency(w.run, &resume);
 	assert_int_equal(w.count, 5);
-	is_told(&w, 2, SAMPLE_SHARE, 60);
+	is_told(&w, 2, SAMPLE_SHARE, 6 * PERIOD_NS);
 	is_told(&w, 3, SAMPLE_OFFCPU, 0);
 	is_told(&w, 4, SAMPLE_SHARE, 700);
+	end(&w);
+}
+
+/* The thread ends, and used so much. */
+static void ends(struct world *w, u64 runtime_ns)
+{
+	struct watched *process = w->run->processes.at[0];
+	struct watched_thread *thread = watched_thread(process, TID);
+
+	assert_non_null(thread);
+	thread->runtime_ns = runtime_ns;
+	run_on_last(w->run, process, thread, 1000);
+	watched_forget_thread(process, thread);
+}
+
+/* 500 threads of a fifth of a period, of which every fifth has a sample. */
+static void who_is_sampled_stands_for_who_is_not(void **state)
+{
+	struct world w;
+	u64 sum = 0;
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_CPU, .hz = HZ });
+	for (u32 i = 0; i < 500; i++) {
+		if (i % 5 == 2)
+			sample(&w, head_of(KERNEL_SAMPLE, 500, PERIOD_NS / 10));
+		ends(&w, PERIOD_NS / 5);
+	}
+	for (u32 i = 0; i < w.count; i++) {
+		sum += w.told[i].weight;
+		assert_true(w.told[i].kind != SAMPLE_SHARE ||
+			    (w.told[i].weight > PERIOD_NS * 9 / 10 &&
+			     w.told[i].weight < PERIOD_NS * 11 / 10));
+	}
+	assert_int_equal(w.count, 200);
+	assert_true(sum > 99 * PERIOD_NS && sum < 101 * PERIOD_NS);
+	end(&w);
+}
+
+/* So is what one sample had too much. */
+static void what_is_carried_is_handed_on(void **state)
+{
+	struct world w;
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_CPU, .hz = HZ });
+	sample(&w, head_of(KERNEL_SAMPLE, 500, PERIOD_NS / 10));
+	ends(&w, PERIOD_NS / 2);
+	is_told(&w, 1, SAMPLE_SHARE, PERIOD_NS);
+	sample(&w, head_of(KERNEL_SAMPLE, 600, PERIOD_NS / 10));
+	ends(&w, PERIOD_NS);
+	is_told(&w, 3, SAMPLE_SHARE, PERIOD_NS - PERIOD_NS / 2 / 16);
+	assert_int_equal(w.run->processes.at[0]->carried_ns,
+			 -(s64)(PERIOD_NS / 2 - PERIOD_NS / 2 / 16));
+	end(&w);
+}
+
+/* Its own clock says it, and what others had is not its. */
+static void who_uses_much_weighs_what_it_used(void **state)
+{
+	struct world w;
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_CPU, .hz = HZ });
+	ends(&w, PERIOD_NS * 3); /* without a sample */
+	sample(&w, head_of(KERNEL_SAMPLE, 500, PERIOD_NS));
+	ends(&w, PERIOD_NS * 7 + 1);
+	is_told(&w, 1, SAMPLE_SHARE, PERIOD_NS * 7 + 1);
+	assert_int_equal(w.run->processes.at[0]->carried_ns, PERIOD_NS * 3);
+	end(&w);
+}
+
+/* What a process did before it was met is not known, nor what others like it did. */
+static void who_was_met_leaves_nothing(void **state)
+{
+	struct world w;
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_CPU, .hz = HZ, .all = true });
+	w.run->processes.at[0]->was_met = true;
+	sample(&w, head_of(KERNEL_SAMPLE, 500, PERIOD_NS / 10));
+	ends(&w, PERIOD_NS / 5);
+	is_told(&w, 1, SAMPLE_SHARE, PERIOD_NS);
+	assert_int_equal(w.run->processes.at[0]->carried_ns, 0);
 	end(&w);
 }
 
@@ -230,6 +317,10 @@ int main(void)
 		cmocka_unit_test(a_thread_counts_with_its_first_sample),
 		cmocka_unit_test(who_never_comes_back_weighs_until_the_end),
 		cmocka_unit_test(of_wall_time_each_part_has_its_own),
+		cmocka_unit_test(who_is_sampled_stands_for_who_is_not),
+		cmocka_unit_test(what_is_carried_is_handed_on),
+		cmocka_unit_test(who_uses_much_weighs_what_it_used),
+		cmocka_unit_test(who_was_met_leaves_nothing),
 		cmocka_unit_test(an_event_weighs_its_latency_or_nothing),
 		cmocka_unit_test(hits_have_no_weight_unless_it_is_asked_for),
 	};
