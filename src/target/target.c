@@ -124,6 +124,13 @@ static void read_incarnation(struct target *target)
 		target->random_at = 0;
 }
 
+bool target_has_memory(const struct target *target)
+{
+	u64 random[2];
+
+	return !target->random_at || read_random(target, random);
+}
+
 enum target_change target_check(const struct target *target)
 {
 	struct proc_stat stat;

@@ -55,6 +55,8 @@ void target_close(struct target *target);
 bool target_of_fork(struct target *target, const struct target *parent, u32 pid, u64 start_time);
 
 enum target_change { TARGET_SAME, TARGET_GONE, TARGET_EXECED };
+/* Has it memory that can be read? A process that ends gives that up first. One call; true where it cannot be told. */
+bool target_has_memory(const struct target *target);
 /* Is it still the same incarnation? */
 enum target_change target_check(const struct target *target);
 

@@ -14,7 +14,7 @@ import stats
 from rows import Skip, at_least, at_most, enough, exactly, holds, row
 from rows_kernel import KERNEL, symbols
 from rows_threads import window
-from target import CpuSeries, Target, child_of, process_cpu_ns, start
+from target import CpuSeries, Target, child_of, start, with_children_cpu_ns
 
 
 def samples_in(recording, function):
@@ -32,12 +32,6 @@ def exec_from_a_thread(run):
     yield at_most("the old one's, off", 100 * abs(before - 0.15) / 0.15, 10, " %", 20)
     # a thread can be interrupted once more behind its end
     yield at_most("samples of a thread that had ended", recording.quality["lost"]["gone"], 5)
-
-
-def with_children_cpu_ns(pid):
-    """Of those that have ended, too; these in ticks of 10 ms."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return process_cpu_ns(pid) + 10_000_000 * (int(fields[13]) + int(fields[14]))
 
 
 @row("kernel-brief", "work by turns in a lasting thread and in brief ones, at 99 Hz: each its share, and the sum is the CPU time",

@@ -14,7 +14,7 @@ from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_life import inner_tids, namespaced, with_children
 from rows_threads import window
 from rows_truth import share_figure, without_line, wrong_lines
-from target import CpuSeries, child_of, start, thread_cpu_ns
+from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
 KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion")
 SOME_KINDS = ("nested", "generators", "resumed")  # for a rehearsal
@@ -323,6 +323,25 @@ def children(run):
         yield exactly(f"{method}: under another pid {wrong[:2] or ''}", len(wrong), 0)
         yield exactly(f"{method}: ledger: expected - taken - lost",
                       quality["expected"] - quality["taken"] - sum(quality["lost"].values()), 0)
+
+
+@row("py-brief", "from outside: work by turns in a process and in children of 20 ms: each its share, and the sum is the CPU time",
+     language="python", once=True)
+def brief(run):
+    for rate in (99, 499) if run.full else (499,):
+        with start(run.interpreter, "brief.py") as target:
+            series = CpuSeries({"all": lambda pid=target.pid: with_children_cpu_ns(pid)})
+            recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(60, 3), weights=True, more=("-e", "reader"))
+            series.stop()
+            target.finish()
+        ours = {name: sum(stack.count for stack in recording.stacks if any(frame.label == name for frame in stack.frames))
+                for name in ("lasting_work", "brief_work")}
+        share = 100 * ours["brief_work"] / max(sum(ours.values()), 1)
+        yield at_most(f"{rate} Hz: share of brief_work off by", abs(share - 50), 2, " points",
+                      stats.share_bar(2, 0.5, recording.independent))
+        cpu_ns = series.between("all", *window(recording))
+        yield at_most(f"{rate} Hz: sum of the weights of {cpu_ns / 1e9:.2f} s off by",
+                      100 * abs(folded.total(recording.stacks) - cpu_ns) / cpu_ns, 5, " %", 5 if run.full else 12)
 
 
 @row("py-exception", "--mode exception: time in handlers within 2 points of what the program says", language="python")

@@ -55,6 +55,7 @@ bool account_depart(struct reader_process *process, struct reader_thread *thread
 	struct departed departed = { .tid = thread->tid,
 				     .life = thread->life,
 				     .unpaid = thread->unpaid,
+				     .unpaid_slots = thread->unpaid_slots,
 				     .ended = ended,
 				     .owed_ns = thread->owed_ns };
 
@@ -68,6 +69,7 @@ bool account_depart(struct reader_process *process, struct reader_thread *thread
 	if (!vec_push(&process->departed, departed))
 		return false;
 	thread->unpaid = 0;
+	thread->unpaid_slots = 0;
 	thread->owed_ns = 0;
 	return true;
 }
@@ -93,6 +95,7 @@ static bool hand_on(struct reader_process *process, u32 index)
 		if (!is_same_thread(later->tid, later->name, one))
 			continue;
 		later->unpaid += one->unpaid;
+		later->unpaid_slots += one->unpaid_slots;
 		later->owed_ns += one->owed_ns;
 		later->ended |= one->ended;
 		return true;
@@ -102,6 +105,7 @@ static bool hand_on(struct reader_process *process, u32 index)
 		if (!now->unpaid || one->ended || !is_same_thread(now->tid, now->name, one))
 			continue;
 		now->unpaid += one->unpaid;
+		now->unpaid_slots += one->unpaid_slots;
 		now->owed_ns += one->owed_ns;
 		return true;
 	}
@@ -171,6 +175,7 @@ static void share_owed(struct reader_process *process, share_fn *share, void *ar
 		share(arg, process, &owed);
 		thread->owed_ns = 0;
 		thread->unpaid = 0;
+		thread->unpaid_slots = 0;
 	}
 }
 
@@ -218,30 +223,67 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 	share_owed(process, share, arg);
 }
 
-void account_ended(struct reader_process *process, u64 period_ns, share_fn *share, void *arg,
-		   struct quality *quality)
+/* Deadlines that its unpaid samples stand for. */
+static u64 slots_of(const struct reader_process *process)
 {
-	u64 cpu_ns = 0, unpaid = 0, owed = 0;
+	u64 slots = 0;
 
 	for (u32 i = 0; i < process->departed.count; i++)
-		unpaid += process->departed.at[i].unpaid;
-	for (u32 i = 0; i < process->threads.count; i++) {
-		unpaid += process->threads.at[i]->unpaid;
+		slots += process->departed.at[i].unpaid_slots;
+	for (u32 i = 0; i < process->threads.count; i++)
+		slots += process->threads.at[i]->unpaid_slots;
+	return slots;
+}
+
+/* What a process has used that was reaped before its clock was read: its samples stand for all deadlines since then, and it had no
+ * more time than there was. */
+static u64 estimate(const struct reader_process *process, u64 period_ns)
+{
+	u64 now = clock_now_ns(), stands_for = slots_of(process) * period_ns;
+	u64 since = now > process->epoch_ns ? now - process->epoch_ns : 0;
+	u64 most = since * (process->threads.count ? process->threads.count : 1);
+
+	return stands_for < most ? stands_for : most;
+}
+
+/* Of processes that have used less than some periods since their last account most have no sample for it, and those that have
+ * stand for the others: each of theirs weighs a period.  What the clock says beside that is carried on to those that end later
+ * (the kernel engine's pay.c says why). */
+static u64 stand_for_others(struct reader_process *process, u64 left, u64 period_ns, s64 *carried)
+{
+	enum { KNOWN_PERIODS = 4, CARRY_SLOTS = 16 };
+	u64 slots = slots_of(process);
+
+	if (left >= KNOWN_PERIODS * period_ns || process->some_unwanted)
+		return left;
+	s64 part = *carried * (s64)(slots < CARRY_SLOTS ? slots : CARRY_SLOTS) / CARRY_SLOTS;
+	s64 weight = (s64)(slots * period_ns) + part;
+	weight = weight > 0 ? weight : 0;
+	*carried += (s64)left - weight;
+	return (u64)weight;
+}
+
+void account_ended(struct reader_process *process, u64 period_ns, share_fn *share, void *arg,
+		   struct account_ends *ends)
+{
+	u64 cpu_ns = 0, owed = 0, left;
+
+	for (u32 i = 0; i < process->threads.count; i++)
 		owed += process->threads.at[i]->owed_ns;
-	}
-	/* a zombie's clock still runs true; after it was reaped only the period is left */
-	u64 left = unpaid * period_ns;
+	/* a zombie's clock still runs true */
 	if (target_cpu_ns(process->target, &cpu_ns) && cpu_ns > process->cpu_ns) {
 		u64 all = cpu_ns - process->cpu_ns + owed + loose_of(process);
 		/* a thread's clock can be read a moment after the process's */
 		left = all > process->rebound_ns ? all - process->rebound_ns : 0;
-	} else if (unpaid) {
-		quality->cpu_estimated_ns += left;
+		left = stand_for_others(process, left, period_ns, &ends->carried_ns);
+	} else {
+		left = estimate(process, period_ns);
+		ends->estimated_ns += left;
 	}
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
 		thread->owed_ns = 0; /* it is in `left` */
 		account_depart(process, thread, true);
 	}
-	quality->cpu_unshared_ns += share_departed(process, left, share, arg);
+	ends->carried_ns += (s64)share_departed(process, left, share, arg);
 }

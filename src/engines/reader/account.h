@@ -33,6 +33,11 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 		   void *arg);
 /* CPU time used by wanted threads that no sample has carried yet. */
 u64 account_owed(const struct reader_process *process);
+/* Of all processes that have ended. */
+struct account_ends {
+	s64 carried_ns; /* CPU time that no sample of theirs stood for, less what samples stood for beside their own */
+	u64 estimated_ns; /* of those whose clock was gone */
+};
 /* The process has ended: its clocks may be gone. */
 void account_ended(struct reader_process *process, u64 period_ns, share_fn *share, void *arg,
-		   struct quality *quality);
+		   struct account_ends *ends);

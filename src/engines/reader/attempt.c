@@ -190,6 +190,7 @@ static void emit_since(struct attempt *attempt, const struct reader_process *pro
 	if (attempt->options->mode == MODE_CPU) {
 		attempt->sample->flags |= SAMPLE_UNPAID;
 		thread->unpaid++;
+		thread->unpaid_slots += 1 + attempt->missed;
 	} else if (attempt->options->mode == MODE_WALL) {
 		attempt->sample->weight = attempt->now_ns - since;
 	} else {
@@ -296,6 +297,16 @@ static void emit_look(struct attempt *attempt, const struct reader_process *proc
 
 /* ---- cpu: threads that run now ------------------------------------------------------------ */
 
+/* A thread that is not the VM's, or is no more: that may be because there is no VM any more. */
+static void attempt_native(struct attempt *attempt, const struct reader_process *process,
+			   struct reader_thread *thread)
+{
+	if (target_has_memory(process->target) || target_check(process->target) == TARGET_SAME)
+		emit_mark(attempt, process, thread, MARK_NATIVE, 0);
+	else
+		attempt->gone = true;
+}
+
 /* Did it run at this attempt's instant? Then its sample is taken. */
 static void attempt_running(struct attempt *attempt, struct reader_process *process,
 			    struct reader_thread *thread)
@@ -306,7 +317,7 @@ static void attempt_running(struct attempt *attempt, struct reader_process *proc
 	if (!thread->attached) {
 		running = is_running(attempt, process, thread);
 		if (running && !process_rebind(process, thread, attempt->options, false))
-			emit_mark(attempt, process, thread, MARK_NATIVE, 0);
+			attempt_native(attempt, process, thread);
 		else if (running && thread->wanted &&
 			 attempt_look_at(attempt, process, thread, false, &result))
 			emit_look(attempt, process, thread, &result);

@@ -61,6 +61,7 @@ struct reader_thread {
 	u64 accounted_ns; /* CPU time handed out or owed */
 	u64 owed_ns;      /* used, but no sample was there to carry it */
 	u32 unpaid;       /* samples since the last share */
+	u64 unpaid_slots; /* deadlines that they stand for: theirs, and those that were missed before */
 	u64 hot_until_ns; /* it used CPU lately: looked at in each attempt until then */
 	bool was_running;
 	u32 head_used; /* bytes of `head`; 0: not known */
@@ -72,6 +73,7 @@ struct reader_thread {
 /* What ran on a thread and does no longer, and whose samples still wait for their weight. */
 struct departed {
 	u32 tid, life, unpaid;
+	u64 unpaid_slots;
 	bool ended;  /* its clock with it: it shares in what no clock explains */
 	u64 owed_ns; /* what its clock has told */
 	char name[64];

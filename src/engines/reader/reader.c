@@ -46,6 +46,7 @@ struct run {
 	VEC(struct reader_process *) processes;
 	struct ghosts ghosts; /* gone before they were looked at, but parents */
 	u64 incarnations;
+	struct account_ends ends;
 	seen_threads seen;
 };
 
@@ -246,7 +247,7 @@ static void end_process(struct run *run, struct reader_process *process)
 	if (is_sampled(process)) {
 		if (run->options.mode == MODE_CPU)
 			account_ended(process, run->attempt.period_ns, attempt_share, &run->attempt,
-				      &run->quality);
+				      &run->ends);
 		leave(run, process);
 	}
 	for (u32 i = 0; i < run->processes.count; i++)
@@ -522,6 +523,8 @@ static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg,
 static void reader_quality(const struct run *run, struct quality *out)
 {
 	*out = run->quality;
+	out->cpu_estimated_ns = run->ends.estimated_ns;
+	out->cpu_unshared_ns += run->ends.carried_ns > 0 ? (u64)run->ends.carried_ns : 0;
 	out->end_ns = clock_now_ns();
 	/* deadlines that passed since the last one that was taken */
 	const struct schedule *schedule = &run->schedule;
