@@ -160,18 +160,18 @@ static __always_inline void walk_all(const struct current *current, struct room 
 {
 	struct drive drive = { .room = room, .words = words, .process = current->process };
 	const struct mem mem = { &room->kept };
-	bool has_user = current->task->mm != NULL;
+	bool is_user = has_user(current->task);
 	u32 space = current->process->space;
 
 	mem_begin(&mem);
 	begin_walk(&room->walk, &room->regs);
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
 	room->used = 0;
-	if (constants.with_native && has_user)
+	if (constants.with_native && is_user)
 		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
 	else
 		room->record.head.end = UNWIND_DONE;
-	if (has_user && (current->process->machines[0] | current->process->machines[1]))
+	if (is_user && (current->process->machines[0] | current->process->machines[1]))
 		bpf_loop(KERNEL_VMS, walk_vm, &drive, 0);
 	send_sample(&drive);
 }

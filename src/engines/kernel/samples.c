@@ -237,7 +237,9 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 	const struct kernel_head *head = &record->head;
 	if (!process && may_be_new(run))
 		process = run_adopt(run, head);
-	bool is_over = process && watched_has_ended(process, head->tid, head->runtime_ns);
+	/* it has no number once it is released */
+	bool is_over = process &&
+		       (!head->tid || watched_has_ended(process, head->tid, head->runtime_ns));
 	struct watched_thread *thread = process && !is_over ? watched_thread(process, head->tid) :
 							      NULL;
 	struct sample *sample = run->sample;

@@ -47,6 +47,9 @@ struct thread_struct {
 struct thread_info {
 	u32 status;
 } OF_THE_KERNEL;
+struct mm_struct {
+	unsigned long start_code;
+} OF_THE_KERNEL;
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -59,8 +62,14 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
-	void *mm; /* NULL: it has given its memory back, or never had any */
+	struct mm_struct *mm; /* NULL: it has given its memory back, or never had any */
 } OF_THE_KERNEL;
+
+/* Has it code of its own to be in? In the middle of an exec its memory is new, and its registers are still the old program's. */
+static __always_inline bool has_user(const struct task_struct *task)
+{
+	return task->mm && task->mm->start_code;
+}
 
 /* A process by the number that our own pid namespace has for it; 0: none. */
 static __always_inline u32 number_of(struct task_struct *task)
