@@ -79,10 +79,13 @@ bool sampling_find_cgroup(struct session_options *session, const char *path, str
 
 	snprintf(whole, sizeof whole, "%s%s%s", is_whole ? "" : root,
 		 is_whole || path[0] == '/' ? "" : "/", path);
-	if (statfs(whole, &fs) != 0 || stat(whole, &st) != 0)
+	if ((statfs(whole, &fs) != 0 || stat(whole, &st) != 0) &&
+	    (errno != ENOENT || is_whole || statfs(path, &fs) != 0))
 		return err_sys(err, errno, "--cgroup: %s", whole);
 	if (fs.f_type != CGROUP2_SUPER_MAGIC)
-		return err_set(err, ERR_USAGE, "--cgroup: %s is no cgroup of version 2", whole);
+		return err_set(err, ERR_USAGE,
+			       "--cgroup: %s is no cgroup of version 2; those are below %s", path,
+			       root);
 	session->run.cgroup = st.st_ino;
 	return true;
 }

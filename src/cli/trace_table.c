@@ -2,7 +2,9 @@
  * trace_table.c - see trace_table.h.
  *
  *	      hits        /s  stacks  mean us   max us  event
- *	   137,000    68,500   1 of 7     1.2       96  syscall:getpid */
+ *	   137,000    68,500   1 of 7     1.2       96  syscall:getpid
+ *
+ * Behind --min-latency the hits are those that took so long, and another column has the calls, of which mean and max are. */
 #include "cli/trace_table.h"
 
 #include "base/clock.h"
@@ -25,6 +27,7 @@ struct row {
 struct event_table {
 	struct row *rows;
 	u32 count, shown; /* with hits; what is shown */
+	bool has_short;   /* calls that were too short to be hits */
 	double seconds;
 };
 
@@ -52,6 +55,8 @@ static bool read_table(const struct session *session, struct event_table *table,
 	}
 	session_event_counts(session, counts);
 	for (u32 i = 0; i < all; i++)
+		table->has_short |= counts[i].returned > counts[i].hits;
+	for (u32 i = 0; i < all; i++)
 		if (counts[i].hits || counts[i].returned || all <= LIVE_ROWS)
 			table->rows[table->count++] = (struct row){ &events->all.at[i], counts[i] };
 	free(counts);
@@ -60,13 +65,15 @@ static bool read_table(const struct session *session, struct event_table *table,
 	return true;
 }
 
-static void add_row(struct str *out, const struct row *row, double seconds)
+static void add_row(struct str *out, const struct event_table *table, const struct row *row)
 {
 	const struct engine_event *count = &row->count;
-	char hits[32];
+	char text[32];
 
-	str_addf(out, "%12s %10.0f", value_grouped(count->hits, hits),
-		 seconds > 0 ? (double)count->hits / seconds : 0);
+	str_addf(out, "%12s", value_grouped(count->hits, text));
+	if (table->has_short)
+		str_addf(out, " %12s", value_grouped(count->returned, text));
+	str_addf(out, " %10.0f", table->seconds > 0 ? (double)count->hits / table->seconds : 0);
 	if (count->returned)
 		str_addf(out, " %10.1f %10.1f",
 			 (double)count->latency_ns / (double)count->returned / 1000,
@@ -78,10 +85,13 @@ static void add_row(struct str *out, const struct row *row, double seconds)
 
 static void add_table(struct str *out, const struct event_table *table)
 {
-	str_addf(out, "%12s %10s %10s %10s  %s", "hits", "/s", "mean us", "max us", "event");
+	str_addf(out, "%12s", "hits");
+	if (table->has_short)
+		str_addf(out, " %12s", "of calls");
+	str_addf(out, " %10s %10s %10s  %s", "hits/s", "mean us", "max us", "event");
 	for (u32 i = 0; i < table->shown; i++) {
 		str_add_text(out, "\n");
-		add_row(out, &table->rows[i], table->seconds);
+		add_row(out, table, &table->rows[i]);
 	}
 	if (table->count > table->shown)
 		str_addf(out, "\n%12s and %u more", "", table->count - table->shown);

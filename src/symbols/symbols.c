@@ -128,13 +128,17 @@ bool symbols_before(const struct symbols *symbols, u64 address, struct symbol *o
 
 bool symbols_find(const struct symbols *symbols, u64 address, struct symbol *out)
 {
-	for (u32 i = count_before(symbols, address), tries = 0; i-- > 0 && tries < ENCLOSING_MAX;
-	     tries++)
+	u32 count = count_before(symbols, address);
+
+	for (u32 i = count, tries = 0; i-- > 0 && tries < ENCLOSING_MAX; tries++)
 		if (address < symbols->all.at[i].end) {
 			*out = symbols->all.at[i];
 			return true;
 		}
-	return false;
+	if (count == symbols->all.count || symbols->all.at[count].start != address + 1)
+		return false;
+	*out = symbols->all.at[count];
+	return true;
 }
 
 /* ---- an image's ---------------------------------------------------------------------------- */

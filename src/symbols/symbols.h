@@ -25,6 +25,8 @@ struct symbols *symbols_of_image(const struct image *image);
 /* Of /proc/kallsyms. NULL, with the reason, where it cannot be read, or shows no addresses to us. */
 struct symbols *symbols_of_kernel(struct err *err);
 void symbols_free(struct symbols *symbols);
+/* The innermost that the address is in, else the one that begins right behind it: there a function "returns" to that nobody called
+ * (__start_context of makecontext()). */
 bool symbols_find(const struct symbols *symbols, u64 address, struct symbol *out);
 /* The last that begins at the address or in front of it, wherever it ends: in a stripped image the static functions
  * behind it have no names. */

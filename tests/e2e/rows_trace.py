@@ -36,10 +36,10 @@ def traced(run, what, count, names, *more, **options):
 
 
 def table(recording):
-    """{event: (hits, mean us, max us)} of what is printed at the end."""
+    """{event: (hits, mean us, max us)} of what is printed at the end; with --min-latency (of calls, ...)."""
     found = {}
     for line in recording.stderr.splitlines():
-        parts = re.match(r" *([\d,]+) +\d+ +(\S+) +(\S+)  (\S+)$", line)
+        parts = re.match(r"(?: *[\d,]+)? +([\d,]+) +\d+ +(\S+) +(\S+)  (\S+)$", line)
         if parts:
             found[parts[4]] = (int(parts[1].replace(",", "")), parts[2], parts[3])
     return found
@@ -99,6 +99,7 @@ def latencies(run):
     # one of the short ones may wait for the CPU so long: the program sees that, too
     yield at_least(f"of 3 ms or more, {truth['long']} to {truth['as_long']}", in_file, truth["long"])
     yield at_most("no more than the program saw", in_file, truth["as_long"])
+    yield exactly("of calls", table(recording)["syscall:clock_nanosleep"][0], count)
     wrong = wrong_path(recording.stacks, [*PATH, "nap"], "syscall:clock_nanosleep")
     yield Figure(f"another stack {wrong.most_common(1)}", wrong.total(), "= 0", not wrong)
 

@@ -47,7 +47,9 @@ static void the_plainest_name_stands(void **unused)
 	assert_null(name_at(symbols, 0x120));
 	assert_string_equal(name_at(symbols, 0x9f), "read");
 	assert_null(name_at(symbols, 0xa0)); /* between them is nobody's */
-	assert_null(name_at(symbols, 0x7f));
+	assert_null(name_at(symbols, 0x7e));
+	assert_string_equal(name_at(symbols, 0x7f), "read"); /* returned to its first byte */
+	assert_string_equal(name_at(symbols, 0xff), "write");
 	struct symbol before;
 	assert_true(symbols_before(symbols, 0x1000, &before));
 	assert_string_equal(before.name, "write");
