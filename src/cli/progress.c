@@ -65,6 +65,13 @@ static void add_causes(struct str *out, const struct quality *q)
 	str_add_text(out, any ? ")" : "");
 }
 
+/* CPU time that is not as sure as the rest, if it is more than a fiftieth of the recording's time. */
+static void add_cpu(struct str *out, const struct quality *q, u64 nanoseconds, const char *what)
+{
+	if (nanoseconds > elapsed_ns(q) / 50)
+		str_addf(out, ", %.1f s of CPU time %s", (double)nanoseconds / NS_PER_S, what);
+}
+
 void progress_summarize(const struct quality *q, u32 hz, struct str *out)
 {
 	char number[32];
@@ -86,6 +93,8 @@ void progress_summarize(const struct quality *q, u32 hz, struct str *out)
 		str_add_text(out, ", ");
 		value_add_count(out, q->unnamed, "frame unnamed", "frames unnamed");
 	}
+	add_cpu(out, q, q->cpu_unshared_ns, "unsampled");
+	add_cpu(out, q, q->cpu_estimated_ns, "estimated");
 	str_addf(out, "; sonde used %.1f %% of a core", percent(q->own_cpu_ns, elapsed_ns(q)));
 	if (q->attach_cpu_ns >= ATTACH_WORTH_NS)
 		str_addf(out, " and %.1f s to attach", (double)q->attach_cpu_ns / NS_PER_S);

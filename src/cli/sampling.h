@@ -52,8 +52,8 @@ struct sampling {
 		  "running: only tasks that run; all (with --mode wall): waiting tasks too" },                 \
 	SAMPLING_WHOM(type),                                                                        \
 	{ 'e', "engine", "ENGINE", OPTION_TEXT, SAMPLING_AT(type, engine), .list = sampling_engines, \
-	  .text = "kernel: in the kernel, with native and kernel frames; needs root, or CAP_BPF and " \
-		  "CAP_PERFMON. reader: from outside. Default: kernel if it can run and supports the options, " \
+	  .text = "kernel: in the kernel, with native and kernel frames (of Ruby and Python the innermost 4,096); " \
+		  "needs root, or CAP_BPF and CAP_PERFMON. reader: from outside. Default: kernel if it can run and supports the options, " \
 		  "else reader" },                         \
 	SAMPLING_FRAMES(type)
 

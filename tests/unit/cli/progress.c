@@ -58,6 +58,11 @@ static void last_line_names_the_causes(void **state)
 			    "1,001 lost (1,000 late, 1 gone), 0.0 % moving, 7 truncated, "
 			    "1 frame unnamed; sonde used 0.3 % of a core");
 	q.unnamed = q.truncated = 0;
+	q.cpu_unshared_ns = 240 * NS_PER_MS; /* less than a fiftieth of the time */
+	q.cpu_estimated_ns = 310 * NS_PER_MS;
+	str_clear(&line);
+	progress_summarize(&q, 99, &line);
+	assert_non_null(strstr(line.text, "0.0 % moving, 0.3 s of CPU time estimated; sonde"));
 	q.attach_cpu_ns = 410 * NS_PER_MS;
 	str_clear(&line);
 	progress_summarize(&q, 99, &line);
