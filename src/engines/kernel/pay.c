@@ -78,6 +78,13 @@ static bool has_cpu_weights(const struct run *run)
 	return !run->options.events && run->options.mode != MODE_OFFCPU;
 }
 
+/* Is it known whether a thread without a sample is one of those that samples stand for?  It has no name that a filter could
+ * ask for; and of processes that were met there were others, that nobody knows of. */
+static bool knows_all(const struct run *run)
+{
+	return has_cpu_weights(run) && !thread_filter_is_set(&run->options);
+}
+
 void run_pay(struct run *run, struct watched *process, struct watched_thread *thread, u64 now_ns)
 {
 	if (thread->off_ns || !thread->unpaid)
@@ -96,8 +103,7 @@ void run_on_last(struct run *run, struct watched *process, struct watched_thread
 	if (off_ns)
 		run_share(run, process, thread, now_ns > off_ns ? now_ns - off_ns : 0, now_ns);
 	run_pay(run, process, thread, now_ns);
-	/* of a process that was met there were others, that nobody knows of */
-	if (has_cpu_weights(run) && !process->was_met && run_is_wanted(run, process, thread))
+	if (knows_all(run) && !process->was_met)
 		process->carried_ns += owed_ns(thread);
 	thread->paid_ns = thread->runtime_ns;
 	thread->carried_ns = 0;
@@ -107,8 +113,7 @@ void run_take_late(struct run *run, const u64 counts[KERNEL_COUNTS])
 {
 	u64 late_ns = counts[KERNEL_COUNT_LATE_NS];
 
-	/* the kernel does not know whose is wanted, or was met */
-	if (has_cpu_weights(run) && !run->options.all && !thread_filter_is_set(&run->options))
+	if (knows_all(run) && !run->options.all)
 		run->carried_ns += (s64)(late_ns - run->late_ns);
 	run->late_ns = late_ns;
 }

@@ -84,9 +84,6 @@ void run_on_latency(struct run *run, const struct kernel_head *head);
 void run_hand_out(struct run *run, const struct watched *process,
 		  const struct watched_thread *thread, const struct kernel_vm *vms,
 		  const struct sample *sample);
-/* Does it pass the filter? */
-bool run_is_wanted(const struct run *run, const struct watched *process,
-		   struct watched_thread *thread);
 
 /* ---- their weight (pay.c) ------------------------------------------------------------------ */
 

@@ -100,8 +100,8 @@ void run_hand_out(struct run *run, const struct watched *process,
 	run->fn(run->arg, sample, &source.source);
 }
 
-bool run_is_wanted(const struct run *run, const struct watched *process,
-		   struct watched_thread *thread)
+static bool is_wanted(const struct run *run, const struct watched *process,
+		      struct watched_thread *thread)
 {
 	if (run->options.tid && !thread->inner_tid)
 		thread->inner_tid = target_inner_tid(process->target, thread->tid);
@@ -111,7 +111,7 @@ bool run_is_wanted(const struct run *run, const struct watched *process,
 void run_note_seen(struct run *run, const struct watched *process, struct watched_thread *thread)
 {
 	struct engine_thread seen = { .tid = thread->tid,
-				      .wanted = run_is_wanted(run, process, thread) };
+				      .wanted = is_wanted(run, process, thread) };
 
 	if (!thread_filter_is_set(&run->options))
 		return;
@@ -255,7 +255,7 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 	bind(run, process, thread, head);
 	if (thread_name_update(process, thread, head))
 		run_note_seen(run, process, thread);
-	if (!run_is_wanted(run, process, thread)) {
+	if (!is_wanted(run, process, thread)) {
 		run->quality.idle += head->hits;
 		return;
 	}

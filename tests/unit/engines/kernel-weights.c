@@ -256,6 +256,24 @@ static void who_was_met_leaves_nothing(void **state)
 	end(&w);
 }
 
+/* Nor is it known who among those without a sample would have passed. */
+static void behind_a_filter_nothing_is_carried(void **state)
+{
+	struct world w;
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_CPU, .hz = HZ, .tid = TID });
+	w.run->processes.at[0]->target->inner_pid = PID;
+	watched_thread(w.run->processes.at[0], TID)->inner_tid = TID;
+	sample(&w, head_of(KERNEL_SAMPLE, 500, PERIOD_NS / 10));
+	ends(&w, PERIOD_NS / 5);
+	is_told(&w, 1, SAMPLE_SHARE, PERIOD_NS);
+	ends(&w, PERIOD_NS);
+	assert_int_equal(w.run->processes.at[0]->carried_ns, 0);
+	vec_free(&w.run->seen);
+	end(&w);
+}
+
 static struct event_list one_call(void)
 {
 	struct event_list list = { 0 };
@@ -321,6 +339,7 @@ int main(void)
 		cmocka_unit_test(what_is_carried_is_handed_on),
 		cmocka_unit_test(who_uses_much_weighs_what_it_used),
 		cmocka_unit_test(who_was_met_leaves_nothing),
+		cmocka_unit_test(behind_a_filter_nothing_is_carried),
 		cmocka_unit_test(an_event_weighs_its_latency_or_nothing),
 		cmocka_unit_test(hits_have_no_weight_unless_it_is_asked_for),
 	};
