@@ -166,7 +166,8 @@ def traps(run):
             finally:
                 path.unlink()
             yield enough(f"{name}: samples", recording.samples, 10)
-            yield at_most(f"{name}: seconds above {usual:.2f} without", took - usual, STALL_S)
+            yield at_most(f"{name}: seconds above {usual:.2f} without", took - usual, STALL_S, "",
+                          None if run.full else 2 * STALL_S)  # on a busy machine
             named = sum("of_somebody_else" in symbols(stack) for stack in recording.stacks)
             yield exactly(f"{name}: stacks with names out of it", named, 0)
 

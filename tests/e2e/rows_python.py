@@ -326,7 +326,7 @@ def children(run):
 
 
 @row("py-brief", "from outside: work by turns in a process and in children of 20 ms: each its share, and the sum is the CPU time",
-     language="python", once=True)
+     language="python", once=True, alone=True)
 def brief(run):
     for rate in (99, 499) if run.full else (499,):
         with start(run.interpreter, "brief.py") as target:

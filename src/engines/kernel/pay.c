@@ -13,11 +13,11 @@
 
 #include "base/clock.h"
 
-enum {
-	KNOWN_PERIODS =
-		4, /* so many make a thread's own clock the better measure: one in 55 has no sample by then */
-	CARRY_SAMPLES = 16, /* what is carried is drained by so many */
-};
+/* So many periods, and the thread's own clock knows better: one in 55 has no sample by then. */
+enum { KNOWN_PERIODS = 4 };
+
+/* What is carried is drained by so many samples: with more the sum is further off, with fewer each weight. */
+enum { CARRY_SAMPLES = 8 };
 
 void run_share(struct run *run, const struct watched *process, struct watched_thread *thread,
 	       u64 weight, u64 now_ns)

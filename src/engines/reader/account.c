@@ -20,6 +20,7 @@ void account_begin(struct reader_process *process, u64 now_ns)
 {
 	process->epoch_ns = now_ns - EPOCH_NS + FIRST_EPOCH_NS;
 	process->cpu_ns = process->begun_ns;
+	process->clocked_ns = process->born_ns ? process->born_ns : now_ns;
 	if (!process->born_here)
 		target_cpu_ns(process->target, &process->cpu_ns);
 }
@@ -212,6 +213,7 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 		process->swept_ns = now_ns;
 	}
 	process->cpu_ns = cpu_ns;
+	process->clocked_ns = now_ns;
 	process->loose_ns += (s64)used -
 			     (s64)explained; /* a thread's clock can be ahead of the process's */
 	if (process->departed.count) {
@@ -240,7 +242,7 @@ static u64 slots_of(const struct reader_process *process)
 static u64 estimate(const struct reader_process *process, u64 period_ns)
 {
 	u64 now = clock_now_ns(), stands_for = slots_of(process) * period_ns;
-	u64 since = now > process->epoch_ns ? now - process->epoch_ns : 0;
+	u64 since = now > process->clocked_ns ? now - process->clocked_ns : 0;
 	u64 most = since * (process->threads.count ? process->threads.count : 1);
 
 	return stands_for < most ? stands_for : most;
@@ -251,7 +253,7 @@ static u64 estimate(const struct reader_process *process, u64 period_ns)
  * (the kernel engine's pay.c says why). */
 static u64 stand_for_others(struct reader_process *process, u64 left, u64 period_ns, s64 *carried)
 {
-	enum { KNOWN_PERIODS = 4, CARRY_SLOTS = 16 };
+	enum { KNOWN_PERIODS = 4, CARRY_SLOTS = 8 };
 	u64 slots = slots_of(process);
 
 	if (left >= KNOWN_PERIODS * period_ns || process->some_unwanted)

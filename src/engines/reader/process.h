@@ -118,7 +118,8 @@ struct reader_process {
 	/* account.h */
 	u64 begun_ns,
 		begun_main_ns; /* of it, and of its main thread: what was told of the image before */
-	u64 cpu_ns, epoch_ns, swept_ns;
+	u64 cpu_ns, clocked_ns; /* its clock, and when that was read */
+	u64 epoch_ns, swept_ns;
 	/* CPU time that no thread has told, so far: of those that were not there to be asked */
 	s64 loose_ns;
 	bool some_unwanted; /* it may be theirs: it is kept for nobody */

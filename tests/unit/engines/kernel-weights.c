@@ -220,9 +220,9 @@ static void what_is_carried_is_handed_on(void **state)
 	is_told(&w, 1, SAMPLE_SHARE, PERIOD_NS);
 	sample(&w, head_of(KERNEL_SAMPLE, 600, PERIOD_NS / 10));
 	ends(&w, PERIOD_NS);
-	is_told(&w, 3, SAMPLE_SHARE, PERIOD_NS - PERIOD_NS / 2 / 16);
+	is_told(&w, 3, SAMPLE_SHARE, PERIOD_NS - PERIOD_NS / 2 / 8);
 	assert_int_equal(w.run->processes.at[0]->carried_ns,
-			 -(s64)(PERIOD_NS / 2 - PERIOD_NS / 2 / 16));
+			 -(s64)(PERIOD_NS / 2 - PERIOD_NS / 2 / 8));
 	end(&w);
 }
 
