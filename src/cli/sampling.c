@@ -79,12 +79,14 @@ bool sampling_find_cgroup(struct session_options *session, const char *path, str
 
 	snprintf(whole, sizeof whole, "%s%s%s", is_whole ? "" : root,
 		 is_whole || path[0] == '/' ? "" : "/", path);
-	if ((statfs(whole, &fs) != 0 || stat(whole, &st) != 0) &&
-	    (errno != ENOENT || is_whole || statfs(path, &fs) != 0))
-		return err_sys(err, errno, "--cgroup: %s", whole);
+	/* of another hierarchy, or of one that is mounted elsewhere */
+	bool is_apart = path[0] == '/' && access(whole, F_OK) != 0 && access(path, F_OK) == 0;
+	const char *at = is_apart ? path : whole;
+	if (statfs(at, &fs) != 0 || stat(at, &st) != 0)
+		return err_sys(err, errno, "--cgroup: %s", at);
 	if (fs.f_type != CGROUP2_SUPER_MAGIC)
 		return err_set(err, ERR_USAGE,
-			       "--cgroup: %s is no cgroup of version 2; those are below %s", path,
+			       "--cgroup: %s is no cgroup of version 2; those are below %s", at,
 			       root);
 	session->run.cgroup = st.st_ino;
 	return true;

@@ -54,11 +54,11 @@ static bool read_table(const struct session *session, struct event_table *table,
 		return false;
 	}
 	session_event_counts(session, counts);
-	for (u32 i = 0; i < all; i++)
+	for (u32 i = 0; i < all; i++) {
 		table->has_short |= counts[i].returned > counts[i].hits;
-	for (u32 i = 0; i < all; i++)
 		if (counts[i].hits || counts[i].returned || all <= LIVE_ROWS)
 			table->rows[table->count++] = (struct row){ &events->all.at[i], counts[i] };
+	}
 	free(counts);
 	qsort(table->rows, table->count, sizeof *table->rows, by_hits);
 	table->shown = table->count < most ? table->count : most;

@@ -12,12 +12,7 @@
 #include "engines/kernel/run.h"
 
 #include "base/clock.h"
-
-/* So many periods, and the thread's own clock knows better: one in 55 has no sample by then. */
-enum { KNOWN_PERIODS = 4 };
-
-/* What is carried is drained by so many samples: with more the sum is further off, with fewer each weight. */
-enum { CARRY_SAMPLES = 8 };
+#include "engines/carry.h"
 
 void run_share(struct run *run, const struct watched *process, struct watched_thread *thread,
 	       u64 weight, u64 now_ns)
@@ -38,21 +33,14 @@ static s64 owed_ns(const struct watched_thread *thread)
 	return (s64)(thread->runtime_ns - thread->paid_ns);
 }
 
-static s64 drain(s64 *carried, u32 samples)
-{
-	s64 part = samples < CARRY_SAMPLES ? *carried * samples / CARRY_SAMPLES : *carried;
-
-	*carried -= part;
-	return part;
-}
-
 /* Of samples that stand for others, too. */
 static u64 estimate(struct run *run, struct watched *process, struct watched_thread *thread,
 		    u64 period_ns)
 {
-	s64 own = (s64)(thread->unpaid * period_ns) + drain(&thread->carried_ns, thread->unpaid);
-	s64 weight = own + drain(&process->carried_ns, thread->unpaid) +
-		     drain(&run->carried_ns, thread->unpaid);
+	s64 own = (s64)(thread->unpaid * period_ns) +
+		  carry_drain(&thread->carried_ns, thread->unpaid);
+	s64 weight = own + carry_drain(&process->carried_ns, thread->unpaid) +
+		     carry_drain(&run->carried_ns, thread->unpaid);
 
 	thread->paid_ns += (u64)own;
 	if (weight >= 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engines/carry.h"
 
 static const u64 EPOCH_NS = 100 * NS_PER_MS;
 static const u64 FIRST_EPOCH_NS = 20 * NS_PER_MS; /* to learn soon who runs */
@@ -248,20 +249,17 @@ static u64 estimate(const struct reader_process *process, u64 period_ns)
 	return stands_for < most ? stands_for : most;
 }
 
-/* Of processes that have used less than some periods since their last account most have no sample for it, and those that have
- * stand for the others: each of theirs weighs a period.  What the clock says beside that is carried on to those that end later
- * (the kernel engine's pay.c says why). */
+/* What is to be paid of what a process left when it ended (carry.h): its own, or what its samples stand for. */
 static u64 stand_for_others(struct reader_process *process, u64 left, u64 period_ns, s64 *carried)
 {
-	enum { KNOWN_PERIODS = 4, CARRY_SLOTS = 8 };
 	u64 slots = slots_of(process);
 
 	if (left >= KNOWN_PERIODS * period_ns || process->some_unwanted)
 		return left;
-	s64 part = *carried * (s64)(slots < CARRY_SLOTS ? slots : CARRY_SLOTS) / CARRY_SLOTS;
+	s64 part = carry_drain(carried, slots);
 	s64 weight = (s64)(slots * period_ns) + part;
 	weight = weight > 0 ? weight : 0;
-	*carried += (s64)left - weight;
+	*carried += (s64)left + part - weight;
 	return (u64)weight;
 }
 
