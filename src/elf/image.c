@@ -133,8 +133,13 @@ static struct header_counts counts_of(const struct image *image, const Elf64_Ehd
 	struct header_counts counts = { header->e_shnum, header->e_phnum, header->e_shstrndx };
 	Elf64_Shdr first;
 
-	if (!header->e_shoff || header->e_shentsize != sizeof first ||
-	    !image_pread(image, header->e_shoff, &first, sizeof first)) {
+	if (!header->e_shoff || header->e_shentsize != sizeof first) {
+		counts.sections = 0;
+		return counts;
+	}
+	if (counts.sections && counts.names != SHN_XINDEX && counts.segments != PN_XNUM)
+		return counts;
+	if (!image_pread(image, header->e_shoff, &first, sizeof first)) {
 		counts.sections = 0;
 		return counts;
 	}

@@ -20,7 +20,7 @@ enum {
 	/* So often found in the same place, a thread is expected there. */
 	STEADY = 16,
 	PROVEN_MAX = 256 << 10, /* bytes that are kept for it: some thousand frames */
-	TRIM_EVERY = 64,
+	TRIM_EVERY = 128,
 	AGAIN_MAX = 256, /* bytes that are compared at a time */
 };
 

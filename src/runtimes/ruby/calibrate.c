@@ -23,6 +23,7 @@
 
 enum {
 	TRIES = 8,
+	ENOUGH_FRAMES = 16,
 	THREADS_MAX = 64, /* so many are proof enough */
 	THREAD_BYTES = 640,
 	RACTOR_BYTES = 1024,
@@ -301,7 +302,8 @@ static void check_name(const struct mem *mem, struct ruby_state *state,
 /* ---- frames and the heap ------------------------------------------------------------------- */
 
 /* Do the main thread's frames look like frames with this stride? Only asked of a version that the
- * table does not know. */
+ * table does not know. Each frame takes three reads, and one of a wrong stride is no frame: of a deep
+ * stack some are enough. */
 static bool frames_hold(const struct mem *mem, const struct ruby_state *state, u64 main_thread)
 {
 	struct walk walk;
@@ -310,9 +312,9 @@ static bool frames_hold(const struct mem *mem, const struct ruby_state *state, u
 
 	for (u32 i = 0; i < TRIES; i++) {
 		step = ruby_begin(mem, state, main_thread, &walk);
-		while (step == STEP_MORE || step == STEP_HIDDEN)
+		while ((step == STEP_MORE || step == STEP_HIDDEN) && walk.depth < ENOUGH_FRAMES)
 			step = ruby_step(mem, state, &walk, &frame);
-		if (step == STEP_DONE && walk.depth)
+		if (walk.depth >= ENOUGH_FRAMES || (step == STEP_DONE && walk.depth))
 			return true;
 	}
 	return false;
