@@ -70,6 +70,10 @@ struct sample_source {
 	/* Is this frame of the sample on the thread's stack now? Then what it names is alive.  NULL: of engines whose samples are
 	 * old when they come: what is in its place may be another, with an address that is used again. */
 	bool (*frame_is_live)(const struct sample_source *, const struct frame *);
+	/* Where else the bytes are that name a frame, as they were in the sample: those of the process may be gone. By number,
+	 * from 0 on; NULL: nowhere else. Valid until the next call. The member is NULL of engines that are there in time. */
+	const struct mem *(*elsewhere)(const struct sample_source *, const struct frame *,
+				       u32 number);
 	/* The name of the event that a frame stands for; NULL: of engines that have none. */
 	const char *(*event_name)(const struct sample_source *, u64 event);
 	/* The file of a native frame's owner; NULL: it cannot be read. Lives as long as the run. Engines without native

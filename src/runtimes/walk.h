@@ -57,6 +57,24 @@ static inline bool step_goes_on(enum step step)
 	return step == STEP_MORE || step == STEP_HIDDEN || step == STEP_TORN;
 }
 
+/* Where the bytes lie by which name_frame() of a runtime names a function, for who keeps them while they are there:
+ * the function itself, its two strings, the member of its type that leads to that's name, this name, and what its
+ * lines are found by.  0: there is no such. */
+enum name_place {
+	NAME_FUNCTION,
+	NAME_LABEL,
+	NAME_PATH,
+	NAME_TYPE,
+	NAME_OF_TYPE,
+	NAME_LINES,
+	NAME_PLACES,
+};
+
+struct name_places {
+	u64 at[NAME_PLACES];
+	u64 lines_length; /* bytes */
+};
+
 /* A thread of the VM, as next_thread gives it. */
 struct vm_thread {
 	u64 thread; /* its address: the identity while it lives */

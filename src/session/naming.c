@@ -35,6 +35,7 @@ struct named {
 	u32 location;
 	u32 first_read, read_count; /* the witness: reads of naming->witness */
 	bool known;
+	bool was_kept; /* of bytes that are as they were in the sample */
 	bool steady; /* read anew, it was the function that it had been when the sample was taken */
 	u64 since_ns; /* of what stands for a function: when it was first seen to be it */
 	/* given out while it had no name, and kept when the name that it seemed to have is proven */
@@ -365,30 +366,54 @@ static u32 location_of(struct naming *naming, const struct runtime *runtime,
 	return names_location(names, &location);
 }
 
-static void read_name(struct naming *naming, const struct frame *frame, u64 time_ns,
-		      const struct sample_source *source, u32 item)
+/* What is read on the way is the witness. */
+static bool read_name_from(struct naming *naming, const struct mem *mem, const struct frame *frame,
+			   const struct sample_source *source, struct named *named)
 {
-	struct named *named = &naming->all.at[item];
 	const void *state;
 	const struct runtime *runtime = source->runtime_of(source, frame->kind, &state);
 	struct frame_name *name = &naming->name;
 	struct mem_record record;
 
-	named->known = named->steady = false;
 	if (!runtime)
-		return;
+		return false;
 	str_clear(&name->label);
 	str_clear(&name->path);
 	name->line = name->first_line = name->flags = 0;
 	name->end_line = name->column = name->end_column = 0;
-	mem_record_init(&record, source->mem, &naming->witness);
+	mem_record_init(&record, mem, &naming->witness);
 	named->first_read = naming->witness.reads.count;
 	if (!runtime->name_frame(&record.mem, state, frame, name) || name->label.bad ||
 	    name->path.bad || naming->witness.bad)
-		return;
+		return false;
 	named->read_count = naming->witness.reads.count - named->first_read;
-	struct frame_key key = naming->all.at[item].key;
-	u32 location = location_of(naming, runtime, name);
+	return true;
+}
+
+static bool read_name_elsewhere(struct naming *naming, const struct frame *frame,
+				const struct sample_source *source, struct named *named)
+{
+	const struct mem *mem;
+
+	for (u32 i = 0; source->elsewhere && (mem = source->elsewhere(source, frame, i)); i++)
+		if (read_name_from(naming, mem, frame, source, named))
+			return true;
+	return false;
+}
+
+static void read_name(struct naming *naming, const struct frame *frame, u64 time_ns,
+		      const struct sample_source *source, u32 item)
+{
+	struct named *named = &naming->all.at[item];
+	const void *state;
+
+	named->known = named->steady = false;
+	named->was_kept = !read_name_from(naming, source->mem, frame, source, named);
+	if (named->was_kept && !read_name_elsewhere(naming, frame, source, named))
+		return;
+	struct frame_key key = named->key;
+	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
+				   &naming->name);
 	u32 function = naming->names->locations.at[location].function;
 	bool steady = is_function_of(naming, &key, function, time_ns); /* may move the items */
 	named = &naming->all.at[item];
@@ -413,7 +438,7 @@ static void confirm_names(struct naming *naming, const struct sample *sample,
 		u32 frame = naming->stale.at[i];
 		struct named *named = &naming->all.at[naming->found.at[frame]];
 		/* The same name as before the collector ran: it changed its own marks only. */
-		if (named->known && named->steady)
+		if (named->known && (named->steady || named->was_kept))
 			continue;
 		/* Read once more: before, it had not been seen alive. */
 		read_name(naming, &sample->frames[frame], sample->time_ns, source,

@@ -194,6 +194,37 @@ def python_starts(run):
     yield from starts(run, "short.py")
 
 
+def children(run, program):
+    for rate in (99, 999) if run.full else (499,):
+        with start(run.interpreter, program) as target:
+            recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(60, 3), threads=True, weights=True, more=KERNEL)
+            target.finish()
+        seen = {name: Counter() for name in ("lasting_work", "brief_work", "(unnamed)")}
+        for stack in recording.stacks:
+            names = {folded.method(frame.label) for frame in stack.frames}
+            for name in seen:
+                seen[name][stack.pid == target.pid] += stack.count if name in names else 0
+        yield exactly(f"{rate} Hz: ns of a child's work here, and of ours in a child",
+                      (seen["brief_work"][True], seen["lasting_work"][False]), (0, 0))
+        total = folded.total(recording.stacks)
+        yield at_most(f"{rate} Hz: CPU time under a frame without a name", 100 * sum(seen["(unnamed)"].values()) / total, 0.5, " %",
+                      0.5 if run.full else 1)
+        ours = seen["brief_work"][False]
+        share = 100 * ours / max(ours + seen["lasting_work"][True], 1)
+        yield at_most(f"{rate} Hz: share of the children's work off by", abs(share - 50), 2, " points",
+                      stats.share_bar(2, 0.5, recording.quality["samples"]))
+
+
+@row("kernel-children-ruby", "children of 20 ms: their frames have names, each its own", language="ruby", once=True)
+def ruby_children(run):
+    yield from children(run, "brief.rb")
+
+
+@row("kernel-children-python", "children of 20 ms: their frames have names, each its own", language="python", once=True)
+def python_children(run):
+    yield from children(run, "brief.py")
+
+
 def stopped_again_and_again(process, target, rounds):
     """(times that it was stopped, times that a thread of the target was stopped with it)"""
     stopped = frozen = 0

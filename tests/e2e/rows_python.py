@@ -459,3 +459,27 @@ def local_variables_of_one_call(run, more):
         yield holds("--pause=never: dumps with variables", True, f"{known} of {dumps}", "printed")
     else:
         yield at_least(f"{' '.join(more)} dumps with variables", known, dumps / 2)
+
+
+@row("py-modules", "imports: code that runs once has its name and line, and its share is what the program says", language="python")
+def modules(run):
+    for lasts in (300, 3_000) if run.full else (300,):
+        with start(run.interpreter, "modules.py", lasts) as target:
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), weights=True, more=("-e", "kernel"))
+            spent = target.finish()["spent_ns"]
+        what = f"{lasts} us each"
+        total = folded.total(recording.stacks)
+        nameless = sum(stack.count for stack in recording.stacks if any(frame.label == "(unnamed)" for frame in stack.frames))
+        yield at_most(f"{what}: CPU time under a frame without a name", 100 * nameless / total, 0.5, " %")
+        ours, wrong = Counter(), 0
+        for stack in recording.stacks:
+            for frame in stack.frames:
+                number = re.search(r"/module_(\d+)\.py$", frame.path or "")
+                if number:
+                    ours[number[1]] += stack.count
+                    wrong += frame.line not in (1, 2, 10 * int(number[1]), 10 * int(number[1]) + 1)
+        yield exactly(f"{what}: wrong lines", wrong, 0)
+        yield exactly(f"{what}: modules seen", len(ours), len(spent))
+        shares = [100 * abs(ours[number] / max(sum(ours.values()), 1) - ns / sum(spent.values())) for number, ns in spent.items()]
+        yield at_most(f"{what}: share of a module off by, most", max(shares), 2, " points",
+                      stats.share_bar(2, 1 / len(spent), recording.quality["samples"]))

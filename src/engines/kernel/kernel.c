@@ -103,6 +103,11 @@ static void on_record(void *arg, const struct kernel_record *record, size_t size
 		if (process)
 			on_exec(run, process, &record->head);
 		break;
+	case KERNEL_NAMED:
+		if (process)
+			kept_names_add(run->kept_names, process->incarnation,
+				       (const struct kernel_named *)record, size);
+		break;
 	case KERNEL_LATENCY:
 	case KERNEL_RESUME:
 		run_on_latency(run, &record->head);
@@ -309,6 +314,7 @@ static void kernel_close(struct run *run)
 	unwind_files_free(&run->files);
 	vec_free(&run->machines);
 	assembly_free(run->assembly);
+	kept_names_free(run->kept_names);
 	free(run->sample);
 	free(run);
 }
@@ -338,11 +344,13 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 {
 	struct run *run = calloc(1, sizeof *run);
 
-	if (!run || !(run->assembly = assembly_new()) ||
+	if (!run || !(run->assembly = assembly_new()) || !(run->kept_names = kept_names_new()) ||
 	    !(run->sample = malloc(sizeof *run->sample +
 				   ASSEMBLED_MAX * sizeof run->sample->frames[0]))) {
-		if (run)
+		if (run) {
 			assembly_free(run->assembly);
+			kept_names_free(run->kept_names);
+		}
 		free(run);
 		err_no_memory(err);
 		return NULL;

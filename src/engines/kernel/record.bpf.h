@@ -11,15 +11,9 @@ struct {
 } processes SEC(".maps");
 
 enum {
-	RING_BYTES = 8 << 20,
 	CGROUP_LEVELS = 32,
 	TASK_IS_EXITING = 4 /* PF_EXITING: its end is told, or was */
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RING_BYTES);
-} records SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -166,7 +160,7 @@ static __always_inline void walk_all(const struct current *current, struct room 
 	mem_begin(&mem);
 	begin_walk(&room->walk, &room->regs);
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
-	room->used = 0;
+	room->used = room->names = 0;
 	if (constants.with_native && is_user)
 		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
 	else

@@ -4,11 +4,13 @@
  *	kernel.c     opens, pumps, closes
  *	processes.c  who is watched, and what the kernel is told of them
  *	samples.c    records become samples, and get their weights
+ *	elsewhere.c  where names can be read that their process has no more
  *	sleepers.c   those that sleep from the beginning */
 #pragma once
 #include "base/rng.h"
 #include "engines/engine.h"
 #include "engines/kernel/assemble.h"
+#include "engines/kernel/kept_names.h"
 #include "engines/kernel/program.h"
 #include "engines/kernel/watched.h"
 #include "engines/thread_filter.h"
@@ -34,6 +36,7 @@ struct run {
 	sample_fn *fn;
 	void *arg;
 	bool has_begun;
+	struct kept_names *kept_names;
 	struct assembly *assembly;
 	struct sample *sample; /* room for ASSEMBLED_MAX frames */
 };
@@ -84,6 +87,11 @@ void run_on_latency(struct run *run, const struct kernel_head *head);
 void run_hand_out(struct run *run, const struct watched *process,
 		  const struct watched_thread *thread, const struct kernel_vm *vms,
 		  const struct sample *sample);
+
+/* The bytes that name a frame of a sample, where its process has them no more: places to read them, by number; NULL: that was
+ * all.  Valid until the next call.  `vms`: see run_hand_out(). */
+const struct mem *run_elsewhere(const struct run *run, const struct watched *process,
+				const struct kernel_vm *vms, const struct frame *frame, u32 number);
 
 /* ---- their weight (pay.c) ------------------------------------------------------------------ */
 

@@ -77,6 +77,14 @@ static bool mapped_at(const struct sample_source *source, u64 owner, u32 index,
 	return false;
 }
 
+static const struct mem *elsewhere(const struct sample_source *source, const struct frame *frame,
+				   u32 number)
+{
+	const struct kernel_source *self = (const struct kernel_source *)source;
+
+	return run_elsewhere(self->run, self->process, self->vms, frame, number);
+}
+
 void run_hand_out(struct run *run, const struct watched *process,
 		  const struct watched_thread *thread, const struct kernel_vm *vms,
 		  const struct sample *sample)
@@ -87,6 +95,7 @@ void run_hand_out(struct run *run, const struct watched *process,
 			    .incarnation = process->incarnation,
 			    .runtime_of = runtime_of,
 			    .generation_now = generation_now,
+			    .elsewhere = elsewhere,
 			    .image_of = image_of,
 			    .mapped_at = mapped_at,
 			    .event_name = event_name,

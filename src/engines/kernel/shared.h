@@ -14,7 +14,6 @@
  *	record = head | kernel's frames | native frames | each VM's frames | [rest]     rest = walk | bytes of the stack
  *
  * The rest is there when the walk met code that nobody has told the kernel of: who reads the record goes on from there.
- *
  * Layouts are pinned: both sides are compiled by themselves. */
 #pragma once
 #include "base/types.h"
@@ -147,6 +146,7 @@ enum kernel_record_kind {
 	KERNEL_PROCESS_END, /* and it was the last thread */
 	KERNEL_LATENCY,     /* of the thread's last sample */
 	KERNEL_RESUME, /* it runs again: how long it was off its CPU, since its last KERNEL_SWITCH */
+	KERNEL_NAMED,  /* see named.h; it comes before the sample */
 };
 
 /* What one VM says of the thread. */

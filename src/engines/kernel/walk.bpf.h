@@ -10,6 +10,7 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
+#include "engines/kernel/named.bpf.h"
 #include "engines/kernel/task.bpf.h"
 
 #define UNWIND_WORD(words, index) ((words)[(index)&constants.table_mask])
@@ -24,45 +25,6 @@ int made_has_rule(const struct kernel_space *space, u64 addr);
 #include "unwind/call.h"
 #include "unwind/search.h"
 #include "unwind/step.h"
-
-enum {
-	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
-	MANAGED_WORDS = sizeof(struct frame) / 8,
-	SEEK_MAX = 64, /* of a VM's threads, the newest */
-	WORDS = KERNEL_NATIVE_MAX * NATIVE_WORDS + KERNEL_FRAMES_MAX * MANAGED_WORDS,
-};
-
-/* Which of the VM's threads runs here? */
-struct seek {
-	u64 where;   /* in the VM's list */
-	u64 pointer; /* the thread pointer: what the VM has as its native thread */
-	u64 found;   /* 0: none yet */
-	struct vm_thread thread;
-};
-
-struct room {
-	u64 is_taken;
-	struct unwind_walk walk;
-	struct walk managed;
-	struct pt_regs regs;
-	u32 used;         /* of the words */
-	u32 managed_most; /* so many managed frames, and no more */
-	struct mem_kept kept;
-	struct seek seek;
-	/* what is sent, from here on: */
-	struct kernel_record record;
-	u64 words[WORDS]; /* frames; the rest is right behind the last one */
-	struct kernel_rest rest;
-};
-
-/* constants.rooms_each for a CPU; as many as that makes is set before it is loaded. (A per-CPU map's value is 32 KiB at the
- * most.) */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct room);
-} rooms SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -294,18 +256,19 @@ static long native_one(u64 index, struct drive *drive)
 
 /* A function of another generation is another one: its address may have been used again.  Two that have one hash are one: then
  * the second's name is read a little later. */
-static __always_inline void note_seen(struct drive *drive, u64 id)
+static __always_inline bool is_new(struct drive *drive, const struct frame *frame)
 {
 	const u64 spread = 0x9e3779b97f4a7c15ull;
 	u16 *seen = drive->machine->seen;
+	u64 id = frame->id ^ frame->owner * spread;
 	u32 first = id * spread >> 52 & (KERNEL_SEEN_MAX - 1), second = first ^ 1;
 	u16 tag = (id ^ drive->room->managed.generation * spread) * spread >> 48 | 1;
 
 	if (seen[first] == tag || seen[second] == tag)
-		return;
+		return false;
 	seen[second] = seen[first];
 	seen[first] = tag;
-	drive->room->record.head.has_new = true;
+	return true;
 }
 
 static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
@@ -361,6 +324,20 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		struct mem mem = { &room->kept };                                                 \
 		room->seek.thread = (struct vm_thread){ 0 };                                      \
 		return runtime##_next_thread(&mem, state, &room->seek.where, &room->seek.thread); \
+	}                                                                                         \
+                                                                                                  \
+	__attribute__((noinline)) int runtime##_keep_apart(                                       \
+		struct room *room, const struct runtime##_state *state, struct frame *frame)      \
+	{                                                                                         \
+		struct name_places places;                                                        \
+                                                                                                  \
+		if (!room || !state || !frame)                                                    \
+			return 0;                                                                 \
+		struct mem mem = { &room->kept };                                                 \
+		if (!runtime##_name_places(&mem, state, frame->id, &places))                      \
+			return 0;                                                                 \
+		keep_name(room, &places, frame);                                                  \
+		return 0;                                                                         \
 	}
 
 /* One loop a runtime, over its own step. */
@@ -388,7 +365,11 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		if (step == STEP_TORN)                                                             \
 			frame->id = MARK_UNREADABLE;                                               \
 		frame->kind = step == STEP_TORN ? FRAME_MARK : vm->kind;                           \
-		note_seen(drive, frame->id);                                                       \
+		if (is_new(drive, frame)) {                                                        \
+			room->record.head.has_new = true;                                          \
+			if (frame->kind == vm->kind && room->names++ < NAMED_MOST)                 \
+				runtime##_keep_apart(room, state, frame);                          \
+		}                                                                                  \
 		vm->count++;                                                                       \
 		room->used = used + MANAGED_WORDS;                                                 \
 		return 0;                                                                          \

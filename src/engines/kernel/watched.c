@@ -46,6 +46,7 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 	if (!child)
 		return NULL;
 	child->parent = parent->pid;
+	child->forked_from = parent->incarnation;
 	child->execs = parent->execs;
 	child->space_number = parent->space_number;
 	child->maps_ns = parent->maps_ns;
@@ -99,6 +100,7 @@ void watched_exec(struct watched *process, const struct kernel_head *head, u64 i
 {
 	process->execs = head->execs;
 	process->incarnation = incarnation;
+	process->forked_from = 0;
 	process->space_number = 0;
 	process->looked_at = 0;
 	vec_clear(&process->replaced);

@@ -49,6 +49,7 @@ struct watched {
 	u32 pid, parent; /* 0: not known */
 	u32 execs;
 	u64 incarnation;       /* never the same for two images of two processes */
+	u64 forked_from;       /* the parent's, of which it still is a copy; 0: of none */
 	struct target *target; /* the caller's, or `own` */
 	struct target own;
 	struct unwind_space space;

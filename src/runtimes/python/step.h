@@ -39,7 +39,8 @@ enum {
 	PYTHON_LAST_PART = 8,
 	/* Callers of one frame among which another is sought. */
 	PYTHON_CALLERS_MAX = 8,
-	PYTHON_TYPE = 8, /* of an object */
+	PYTHON_TYPE = 8,      /* of an object */
+	PYTHON_TYPE_NAME = 8, /* of a type, behind its head, which has a size */
 	/* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 	PYTHON_CODE_GENERATOR = 0x2a0,
 	PYTHON_BEGIN_MAX =
@@ -585,6 +586,28 @@ PYTHON_WALKER bool python_identity(const struct mem *mem, const struct python_st
 	if (!version && !python_fingerprint(mem, state, code, out))
 		return false;
 	mem_note(mem, code, *out);
+	return true;
+}
+
+/* False: it is no code object any more. */
+PYTHON_WALKER bool python_name_places(const struct mem *mem, const struct python_state *state,
+				      u64 code, struct name_places *out)
+{
+	const struct python_layout *at = &state->at;
+	u32 name = at->code_qualname ? at->code_qualname : at->code_name;
+	u32 head = at->bytes_length; /* of an object that has a size */
+	u64 type, length;
+
+	if (!mem_read(mem, code + head - 8, &type, 8) || !python_address_ok(type) ||
+	    !mem_read(mem, code + name, &out->at[NAME_LABEL], 8) ||
+	    !mem_read(mem, code + at->code_filename, &out->at[NAME_PATH], 8) ||
+	    !mem_read(mem, code + at->code_lines, &out->at[NAME_LINES], 8) ||
+	    !mem_read(mem, out->at[NAME_LINES] + at->bytes_length, &length, 8) ||
+	    !mem_read(mem, type + head + PYTHON_TYPE_NAME, &out->at[NAME_OF_TYPE], 8))
+		return false;
+	out->lines_length = at->bytes_data + length;
+	out->at[NAME_FUNCTION] = code;
+	out->at[NAME_TYPE] = type + head + PYTHON_TYPE_NAME;
 	return true;
 }
 

@@ -8,7 +8,6 @@
 
 enum {
 	CHUNK = 16,
-	TYPE_NAME = 8, /* behind the head, which has a size */
 	/* Of a free-threaded head: ob_ref_local, ob_ref_shared. */
 	OWN_REFERENCES = 12,
 	SHARED_REFERENCES = 16,
@@ -56,8 +55,9 @@ bool python_type_name(const struct mem *mem, const struct python_state *state, u
 	u64 type, name;
 
 	return python_address_ok(object) && mem_read(mem, object + head - 8, &type, 8) &&
-	       python_address_ok(type) && mem_constant(mem, type + head + TYPE_NAME, &name, 8) &&
-	       name >= 4096 && read_text(mem, name, out);
+	       python_address_ok(type) &&
+	       mem_constant(mem, type + head + PYTHON_TYPE_NAME, &name, 8) && name >= 4096 &&
+	       read_text(mem, name, out);
 }
 
 bool python_is_of_type(const struct mem *mem, const struct python_state *state, u64 object,

@@ -65,6 +65,14 @@ static inline bool toy_mend(const struct mem *mem, const struct toy_state *state
 	return false;
 }
 
+/* Its names are read while they are there. */
+static inline bool toy_name_places(const struct mem *mem, const struct toy_state *state, u64 id,
+				   struct name_places *out)
+{
+	(void)mem, (void)state, (void)id, (void)out;
+	return false;
+}
+
 /* It has no lock. */
 static inline bool toy_wants_lock(const struct mem *mem, const struct toy_state *state, u64 thread)
 {

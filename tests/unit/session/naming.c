@@ -123,6 +123,31 @@ static void take_another(struct fixture *f, u64 of, u64 time_ns)
 	naming_stack(f->naming, f->sample, &f->source);
 }
 
+/* Elsewhere: first a place without it, then one where it is. */
+static bool kept_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	struct cell cell = { "kept" };
+
+	(void)mem, (void)addr, (void)hold;
+	memcpy(dst, &cell, len);
+	return true;
+}
+
+static bool empty_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	(void)mem, (void)addr, (void)dst, (void)len, (void)hold;
+	return false;
+}
+
+static const struct mem kept = { .read = kept_read }, empty = { .read = empty_read };
+
+static const struct mem *elsewhere(const struct sample_source *source, const struct frame *frame,
+				   u32 number)
+{
+	(void)source, (void)frame;
+	return number == 0 ? &empty : number == 1 ? &kept : NULL;
+}
+
 static const char *leaf_name(const struct fixture *f, u32 stack)
 {
 	const struct name_location *location =
@@ -141,6 +166,18 @@ static void a_name_is_read_once_a_generation(void **state)
 	assert_int_equal(times_read, 3);
 	assert_int_equal(take(f, 3, 7), stack);
 	assert_int_equal(times_read, 3);
+}
+
+static void a_name_that_is_gone_is_read_elsewhere(void **state)
+{
+	struct fixture *f = *state;
+
+	f->source.elsewhere = elsewhere;
+	assert_string_equal(leaf_name(f, take(f, 1, 7)), "function_0");
+	f->cells[0].name[0] = 0;
+	generation = 8; /* has run meanwhile: what was kept is as it was before */
+	assert_string_equal(leaf_name(f, take(f, 1, 6)), "kept");
+	assert_int_equal(naming_unnamed(f->naming), 0);
 }
 
 static void the_same_bytes_are_the_same_name(void **state)
@@ -311,6 +348,7 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_is_read_once_a_generation),
+		TEST(a_name_that_is_gone_is_read_elsewhere),
 		TEST(the_same_bytes_are_the_same_name),
 		TEST(other_bytes_are_another_name),
 		TEST(without_a_generation_every_name_is_checked),
