@@ -395,8 +395,10 @@ static bool read_name_elsewhere(struct naming *naming, const struct frame *frame
 {
 	const struct mem *mem;
 
+	/* Is it as it was in the sample even now that it was read? */
 	for (u32 i = 0; source->elsewhere && (mem = source->elsewhere(source, frame, i)); i++)
-		if (read_name_from(naming, mem, frame, source, named))
+		if (read_name_from(naming, mem, frame, source, named) &&
+		    source->elsewhere(source, frame, i) == mem)
 			return true;
 	return false;
 }

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  * elsewhere.c - where a frame's name can be read when its process does not have it any more; see run.h.
  *
- * Code that died young was kept; and what a forked child ran, its parent has at the same address. */
+ * Code that died young was kept; and what a forked child ran, its parent has at the same address, unless one of them has
+ * collected since: counts that agree again would be of two histories. */
 #include "engines/kernel/run.h"
 
+/* Of a process that was forked by one that was forked. */
 enum { ANCESTORS_MAX = 4 };
 
-static struct watched *ancestor_of(const struct run *run, const struct watched *process, u32 number)
-{
-	struct watched *at = NULL;
+/* Nothing has been collected yet, or frames tell by themselves what is at their address. */
+enum { FIRST_GENERATION = 1 };
 
-	for (u32 i = 0; i <= number; i++) {
-		const struct watched *child = at ? at : process;
-		at = child->forked_from ? run_find(run, child->parent) : NULL;
-		if (!at || at->incarnation != child->forked_from)
-			return NULL;
-	}
-	return at;
+static const struct watched *parent_of(const struct run *run, const struct watched *child)
+{
+	const struct watched *parent = child->forked_from ? run_find(run, child->parent) : NULL;
+
+	return parent && parent->incarnation == child->forked_from ? parent : NULL;
 }
 
-/* Has nothing been moved or reused there, either? Then an address means what it meant in the sample. */
-static bool is_as_sampled(const struct watched *process, const struct kernel_vm *vms,
-			  const struct mem *mem)
+/* Was the child in the sample's generation from its fork on? */
+static bool had_generations(const struct watched *child, const struct kernel_vm *vms)
+{
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (vms[i].thread && vms[i].generation != FIRST_GENERATION &&
+		    vms[i].generation != child->vms[i].forked_generation)
+			return false;
+	return true;
+}
+
+/* And is the process that it was forked by still in it? `process` knows where the VM says so. */
+static bool has_generations(const struct watched *process, const struct kernel_vm *vms,
+			    const struct mem *mem)
 {
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		const struct attached *attached = process->vms[i].machine.attached;
@@ -35,21 +44,21 @@ static bool is_as_sampled(const struct watched *process, const struct kernel_vm 
 const struct mem *run_elsewhere(const struct run *run, const struct watched *process,
 				const struct kernel_vm *vms, const struct frame *frame, u32 number)
 {
-	const struct mem *live = &process->target->mem.mem, *mem;
+	const struct mem *live = &process->target->mem.mem;
+	const struct watched *at = process;
+	bool is_copy = vms != NULL;
 
-	/* of the process and of its ancestors, first what was kept, then what they have */
-	for (u32 i = 0; i < 2 * ANCESTORS_MAX; i++) {
-		const struct watched *at = i < 2 ? process : ancestor_of(run, process, i / 2 - 1);
-		if (!at)
-			return NULL;
-		if (i % 2 == 0)
-			mem = kept_names_find(run->kept_names, at->incarnation, frame, live);
-		else
-			mem = i > 1 && vms && is_as_sampled(process, vms, &at->target->mem.mem) ?
-				      &at->target->mem.mem :
-				      NULL;
+	for (u32 i = 0; at && i <= ANCESTORS_MAX; i++) {
+		const struct mem *mem = kept_names_find(run->kept_names, at->incarnation, frame,
+							live);
 		if (mem && number-- == 0)
 			return mem;
+		const struct watched *parent = parent_of(run, at);
+		is_copy = is_copy && parent && had_generations(at, vms);
+		mem = is_copy ? &parent->target->mem.mem : NULL;
+		if (mem && has_generations(process, vms, mem) && number-- == 0)
+			return mem;
+		at = parent;
 	}
 	return NULL;
 }

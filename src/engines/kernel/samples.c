@@ -229,6 +229,13 @@ static void bind(struct run *run, struct watched *process, struct watched_thread
 	thread->vm = vm;
 }
 
+static void note_generations(struct watched *process, const struct kernel_head *head)
+{
+	for (u32 i = 0; i < KERNEL_VMS; i++)
+		if (head->vms[i].thread && head->vms[i].generation)
+			process->vms[i].generation = head->vms[i].generation;
+}
+
 /* May there be one that nobody has told us of? */
 static bool may_be_new(const struct run *run)
 {
@@ -261,6 +268,7 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;
 	run->quality.taken += head->hits;
+	note_generations(process, head);
 	bind(run, process, thread, head);
 	if (thread_name_update(process, thread, head))
 		run_note_seen(run, process, thread);

@@ -59,9 +59,11 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 		    copy_ranges(&child->space, &parent->space) &&
 		    (target_open(&child->own, pid, &err) ||
 		     target_of_fork(&child->own, parent->target, pid, time_ns));
-	for (u32 i = 0; i < KERNEL_VMS; i++)
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		child->vms[i].forked_generation = parent->vms[i].generation;
 		child->vms[i].machine.attached = i < child->attached.count ? child->attached.at[i] :
 									     NULL;
+	}
 	if (good)
 		return child;
 	watched_free(child);

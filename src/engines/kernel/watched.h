@@ -34,7 +34,9 @@ struct watched_thread {
 /* A VM that it runs: the one that was attached to in the same place of the list. */
 struct watched_vm {
 	struct machine machine;
-	u32 number; /* the kernel's; 0: not found yet */
+	u32 number;            /* the kernel's; 0: not found yet */
+	u64 generation;        /* in the last sample; 0: none yet */
+	u64 forked_generation; /* the parent's, in its last sample before the fork */
 	u64 roots
 		[WATCHED_ROOTS]; /* outermost frames whose list reached the end of the native stack */
 };
