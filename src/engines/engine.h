@@ -61,6 +61,8 @@ struct sample_source {
 	const struct target *target;
 	const struct mem *mem;
 	u64 incarnation; /* never the same for two images of two processes */
+	u64 forked_from,
+		forked_ns; /* the one that this is a copy of, and since when (CLOCK_MONOTONIC); 0: of none */
 	/* The runtime and state for a frame kind, or NULL. */
 	const struct runtime *(*runtime_of)(const struct sample_source *, u16 kind,
 					    const void **state);

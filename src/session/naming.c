@@ -182,6 +182,22 @@ static bool is_function_of(struct naming *naming, const struct frame_key *of, u3
 	return was && named->since_ns <= time_ns;
 }
 
+/* Has it been that function since before the process was forked, in the one that it was forked from? */
+static bool was_inherited(struct naming *naming, const struct frame_key *of, u32 function,
+			  const struct sample_source *source)
+{
+	struct frame_key key = *of;
+
+	key.incarnation = source->forked_from;
+	key.pos = 0;
+	key.flags = ANY_PLACE;
+	u32 item = key.incarnation ? item_for(naming, &key) : TABLE_NONE;
+	if (item == TABLE_NONE)
+		return false;
+	const struct named *named = &naming->all.at[item];
+	return named->known && named->location == function && named->since_ns <= source->forked_ns;
+}
+
 /* How many of the outermost frames are those of the last stack. */
 static u32 shared_frames(struct naming *naming, const struct sample *sample,
 			 const struct sample_source *source)
@@ -417,7 +433,8 @@ static void read_name(struct naming *naming, const struct frame *frame, u64 time
 	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
 				   &naming->name);
 	u32 function = naming->names->locations.at[location].function;
-	bool steady = is_function_of(naming, &key, function, time_ns); /* may move the items */
+	bool steady = is_function_of(naming, &key, function, time_ns) |
+		      was_inherited(naming, &key, function, source); /* may move the items */
 	named = &naming->all.at[item];
 	named->steady = steady;
 	named->location = location;

@@ -47,6 +47,7 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 		return NULL;
 	child->parent = parent->pid;
 	child->forked_from = parent->incarnation;
+	child->forked_ns = time_ns;
 	child->execs = parent->execs;
 	child->space_number = parent->space_number;
 	child->maps_ns = parent->maps_ns;

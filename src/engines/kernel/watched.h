@@ -52,6 +52,7 @@ struct watched {
 	u32 execs;
 	u64 incarnation;       /* never the same for two images of two processes */
 	u64 forked_from;       /* the parent's, of which it still is a copy; 0: of none */
+	u64 forked_ns;         /* CLOCK_MONOTONIC */
 	struct target *target; /* the caller's, or `own` */
 	struct target own;
 	struct unwind_space space;

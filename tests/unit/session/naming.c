@@ -231,6 +231,36 @@ static void a_frame_that_is_still_there_has_its_name(void **state)
 	assert_int_equal(naming_unnamed(f->naming), 0);
 }
 
+/* It was that function since before the fork, and is it in the child behind a collection. */
+static void a_name_is_inherited_from_before_the_fork(void **state)
+{
+	struct fixture *f = *state;
+
+	take(f, 2, 7);
+	f->source.incarnation = 2;
+	f->source.forked_from = 1;
+	f->source.forked_ns = clock_now_ns();
+	generation = 9;
+	assert_string_equal(leaf_name(f, take(f, 1, 7)), "function_0");
+	strcpy(f->cells[1].name, "reused");
+	f->sample->frames[0].id = (u64)(uintptr_t)&f->cells[1];
+	assert_string_equal(leaf_name(f, naming_stack(f->naming, f->sample, &f->source)),
+			    "(unnamed)");
+}
+
+/* In the parent it came to be known behind the fork, when it could have been another. */
+static void a_name_learned_since_the_fork_is_not_inherited(void **state)
+{
+	struct fixture *f = *state;
+
+	f->source.forked_ns = clock_now_ns() - 1;
+	take(f, 1, 7);
+	f->source.incarnation = 2;
+	f->source.forked_from = 1;
+	generation = 9;
+	assert_string_equal(leaf_name(f, take(f, 1, 7)), "(unnamed)");
+}
+
 static void a_promised_name_is_given_when_it_is_proven(void **state)
 {
 	struct fixture *f = *state;
@@ -349,6 +379,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_is_read_once_a_generation),
 		TEST(a_name_that_is_gone_is_read_elsewhere),
+		TEST(a_name_is_inherited_from_before_the_fork),
+		TEST(a_name_learned_since_the_fork_is_not_inherited),
 		TEST(the_same_bytes_are_the_same_name),
 		TEST(other_bytes_are_another_name),
 		TEST(without_a_generation_every_name_is_checked),
