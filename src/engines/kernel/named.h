@@ -19,7 +19,7 @@ enum {
 	NAMED_LINES_ROOM = 16384, /* as many as there are */
 	NAMED_BYTES = NAMED_FUNCTION_ROOM + NAMED_LABEL_ROOM + NAMED_PATH_ROOM + NAMED_TYPE_ROOM +
 		      NAMED_OF_TYPE_ROOM + NAMED_LINES_ROOM,
-	NAMED_MOST = 16, /* of a sample */
+	NAMED_MOST = 64, /* of a sample: some 2 us each */
 };
 
 struct kernel_piece {
