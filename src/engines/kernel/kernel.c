@@ -130,7 +130,6 @@ static void find_missed_ends(struct run *run, u64 now_ns)
 	if (now_ns < run->missed_ns)
 		return;
 	kernel_program_counts(&run->program, counts);
-	run_take_late(run, counts);
 	for (u32 i = 0; i < run->processes.count; i++) {
 		struct watched *process = run->processes.at[i];
 		if (process->was_there && !counts[KERNEL_COUNT_LIVES_LOST])
@@ -222,7 +221,6 @@ static void count_expected(struct run *run)
 
 	kernel_program_counts(&run->program, counts);
 	kernel_program_consume(&run->program); /* all that was counted is in the ring */
-	run_take_late(run, counts);
 	quality->lost.dropped = counts[KERNEL_COUNT_DROPPED];
 	warn_of_lost(quality, counts);
 	quality->lost.passed = passed_hits(run);

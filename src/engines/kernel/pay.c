@@ -96,12 +96,3 @@ void run_on_last(struct run *run, struct watched *process, struct watched_thread
 	thread->paid_ns = thread->runtime_ns;
 	thread->carried_ns = 0;
 }
-
-void run_take_late(struct run *run, const u64 counts[KERNEL_COUNTS])
-{
-	u64 late_ns = counts[KERNEL_COUNT_LATE_NS];
-
-	if (knows_all(run) && !run->options.all)
-		run->carried_ns += (s64)(late_ns - run->late_ns);
-	run->late_ns = late_ns;
-}

@@ -441,8 +441,8 @@ int on_passed(struct bpf_iter__task *context)
 
 /* ---- lives --------------------------------------------------------------------------------- */
 
-static __always_inline void send_life(struct task_struct *task, u32 pid, u32 parent, u32 execs,
-				      u16 kind)
+static __always_inline void send_life(struct task_struct *task, u32 pid, u32 tid, u32 parent,
+				      u32 execs, u16 kind)
 {
 	struct kernel_head *head = bpf_ringbuf_reserve(&records, sizeof *head, 0);
 
@@ -451,6 +451,7 @@ static __always_inline void send_life(struct task_struct *task, u32 pid, u32 par
 		return;
 	}
 	begin_head(head, task, pid, execs, kind);
+	head->tid = tid;
 	head->parent = parent;
 	bpf_ringbuf_submit(head, kind == KERNEL_EXEC ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
@@ -469,7 +470,7 @@ int on_fork(u64 *context)
 	if (bpf_map_update_elem(&processes, &pid, process, BPF_ANY) != 0)
 		count(KERNEL_COUNT_FORKS_LOST, 1);
 	else
-		send_life(child, pid, parent_pid, process->execs, KERNEL_FORK);
+		send_life(child, pid, pid, parent_pid, process->execs, KERNEL_FORK);
 	return 0;
 }
 
@@ -487,56 +488,69 @@ int on_exec(u64 *context)
 	for (u32 i = 0; i < KERNEL_VMS; i++)
 		process->machines[i] = 0;
 	process->execs++;
-	send_life(task, pid, 0, process->execs, KERNEL_EXEC);
+	send_life(task, pid, number_of(task), 0, process->execs, KERNEL_EXEC);
 	return 0;
 }
 
-/* By the task's address: the CPU time that was told with its end. */
+/* A thread that ends, by its task's address: it loses its number on the way. */
+struct ending {
+	u32 pid, tid, execs;
+	u32 is_last; /* of its process */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, KERNEL_PROCESSES_MAX);
 	__type(key, u64);
-	__type(value, u64);
-} ended SEC(".maps");
+	__type(value, struct ending);
+} endings SEC(".maps");
 
-/* Nobody can ask for its CPU time any more. */
+/* It gives up its memory from here on, which takes CPU time as anything else does. */
 SEC("tp_btf/sched_process_exit")
 int on_exit(u64 *context)
 {
 	struct task_struct *task = (struct task_struct *)context[0];
 	u32 pid = number_of(task->group_leader);
 	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
-	bool is_last = task->signal->live.counter == 0;
 	u32 number = task->pid;
+	u64 address = (u64)task;
 
 	if (!process)
 		return 0;
+	struct ending ending = { .pid = pid,
+				 .tid = number_of(task),
+				 .execs = process->execs,
+				 .is_last = task->signal->live.counter == 0 };
 	bpf_map_delete_elem(&sleepers, &number);
-	send_life(task, pid, 0, process->execs, is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
-	u64 told = task->se.sum_exec_runtime, address = (u64)task;
-	bpf_map_update_elem(&ended, &address, &told, BPF_ANY);
+	bpf_map_update_elem(&endings, &address, &ending, BPF_ANY);
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
-		u64 key = (u64)process->machines[i] << 32 | number_of(task);
+		u64 key = (u64)process->machines[i] << 32 | ending.tid;
 		if (process->machines[i])
 			bpf_map_delete_elem(&riders, &key);
 	}
-	if (is_last)
-		bpf_map_delete_elem(&processes, &pid);
 	return 0;
 }
 
-/* The scheduler adds CPU time up at its ticks and when it switches: all of it is known now. */
-SEC("tp_btf/sched_process_free")
-int on_free(u64 *context)
-{
-	struct task_struct *task = (struct task_struct *)context[0];
-	u64 address = (u64)task;
-	const u64 *told = bpf_map_lookup_elem(&ended, &address);
+enum { TASK_IS_DEAD = 128 /* TASK_DEAD */ };
 
-	if (!told)
+/* It gives up its CPU for good: what it used is added up. */
+SEC("tp_btf/sched_switch")
+int on_dead(u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[1];
+	u64 address = (u64)task;
+
+	if (!(task->__state & TASK_IS_DEAD))
 		return 0;
-	count(KERNEL_COUNT_LATE_NS, task->se.sum_exec_runtime - *told);
-	bpf_map_delete_elem(&ended, &address);
+	const struct ending *known = bpf_map_lookup_elem(&endings, &address);
+	if (!known)
+		return 0;
+	struct ending ending = *known;
+	bpf_map_delete_elem(&endings, &address);
+	send_life(task, ending.pid, ending.tid, 0, ending.execs,
+		  ending.is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
+	if (ending.is_last)
+		bpf_map_delete_elem(&processes, &ending.pid);
 	return 0;
 }
 

@@ -277,7 +277,7 @@ bool kernel_program_open(struct kernel_program *program,
 
 bool kernel_program_start_lives(struct kernel_program *program, struct err *err)
 {
-	static const char *const lives[] = { "on_fork", "on_exec", "on_exit", "on_free" };
+	static const char *const lives[] = { "on_fork", "on_exec", "on_exit", "on_dead" };
 
 	for (u32 i = 0; i < COUNT_OF(lives); i++) {
 		const struct bpf_program *life = bpf_object__find_program_by_name(program->object,

@@ -27,7 +27,6 @@ struct run {
 	u64 incarnations;
 	struct quality quality;
 	s64 carried_ns; /* CPU time of processes that have ended, see pay.c */
-	u64 late_ns;    /* KERNEL_COUNT_LATE_NS as it was read */
 	struct rng rng;
 	u64 redraw_ns, missed_ns, seek_ns; /* when to do these again */
 	/* those that were passed when they gave up their CPU: when to ask for them, when they were asked for (0: not the last
@@ -100,8 +99,6 @@ void run_share(struct run *run, const struct watched *process, struct watched_th
 	       u64 weight, u64 now_ns);
 /* They get the CPU time that they stand for. */
 void run_pay(struct run *run, struct watched *process, struct watched_thread *thread, u64 now_ns);
-/* What threads had used that was known behind their end only. */
-void run_take_late(struct run *run, const u64 counts[KERNEL_COUNTS]);
 /* As run_pay(), and nothing more will be told of it. */
 void run_on_last(struct run *run, struct watched *process, struct watched_thread *thread,
 		 u64 now_ns);

@@ -190,7 +190,6 @@ enum kernel_count {
 	KERNEL_COUNT_LIVES_LOST, /* forks, execs and ends for which it had none */
 	KERNEL_COUNT_FORKS_LOST, /* times that a process found no room among those that are watched */
 	KERNEL_COUNT_PASSED,     /* times that a thread gave up its CPU, for which others stand */
-	KERNEL_COUNT_LATE_NS,    /* CPU time of threads that was not told with their end */
 	KERNEL_COUNTS,
 };
 
