@@ -499,11 +499,20 @@ struct ending {
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, KERNEL_PROCESSES_MAX);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERNEL_RIDERS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u64);
 	__type(value, struct ending);
 } endings SEC(".maps");
+
+static __always_inline void tell_end(struct task_struct *task, const struct ending *ending)
+{
+	send_life(task, ending->pid, ending->tid, 0, ending->execs,
+		  ending->is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
+	if (ending->is_last)
+		bpf_map_delete_elem(&processes, &ending->pid);
+}
 
 /* It gives up its memory from here on, which takes CPU time as anything else does. */
 SEC("tp_btf/sched_process_exit")
@@ -522,12 +531,13 @@ int on_exit(u64 *context)
 				 .execs = process->execs,
 				 .is_last = task->signal->live.counter == 0 };
 	bpf_map_delete_elem(&sleepers, &number);
-	bpf_map_update_elem(&endings, &address, &ending, BPF_ANY);
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		u64 key = (u64)process->machines[i] << 32 | ending.tid;
 		if (process->machines[i])
 			bpf_map_delete_elem(&riders, &key);
 	}
+	if (bpf_map_update_elem(&endings, &address, &ending, BPF_ANY) != 0)
+		tell_end(task, &ending); /* no room: now, then */
 	return 0;
 }
 
@@ -547,10 +557,7 @@ int on_dead(u64 *context)
 		return 0;
 	struct ending ending = *known;
 	bpf_map_delete_elem(&endings, &address);
-	send_life(task, ending.pid, ending.tid, 0, ending.execs,
-		  ending.is_last ? KERNEL_PROCESS_END : KERNEL_THREAD_END);
-	if (ending.is_last)
-		bpf_map_delete_elem(&processes, &ending.pid);
+	tell_end(task, &ending);
 	return 0;
 }
 

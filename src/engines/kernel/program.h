@@ -6,6 +6,7 @@
  *	the scheduler                 on_switch: a sample of a watched thread that gives up its CPU
  *	                              on_wake: it is ready again, and no longer off its CPU for what it waited for
  *	fork, exec and exit           what becomes of watched processes
+ *	and the last switch           on_dead: a thread's end, with all that it used
  *
  * The period of each CPU's event is drawn anew at random instants, 25 times a second at most: a fixed one falls in step with
  * programs.  At each, what has passed of the period is lost, half a period on average, which is made up for:

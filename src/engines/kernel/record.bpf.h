@@ -12,7 +12,7 @@ struct {
 
 enum {
 	CGROUP_LEVELS = 32,
-	TASK_IS_EXITING = 4 /* PF_EXITING: its end is told, or was */
+	TASK_IS_EXITING = 4 /* PF_EXITING: it ends */
 };
 
 struct {
