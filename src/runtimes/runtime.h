@@ -5,7 +5,8 @@
  *   1. runtimes/<name>/layout.h    the fields needed, one X-list, and the state
  *   2. runtimes/<name>/versions.c  their offsets, a row a version
  *   3. runtimes/<name>/step.h      next_thread, begin and step, BPF-safe (walk.h); and what the kernel engine
- *                                  asks: thread_of, in_turn, has_turns, skip, mend and wants_lock, most of which may say no
+ *                                  asks: thread_of, in_turn, has_turns, skip, mend, wants_lock and name_places, most of
+ *                                  which may say no
  *   4. runtimes/<name>/<name>.c    attach, name_frame, and the struct below
  *   5. one line in runtimes/list.h; runtimes/<name>/meson.build, and its subdir() in runtimes/meson.build
  *   6. its step.h and WALKER in engines/kernel/walk.bpf.h and tests/bpf/walkers.bpf.c
@@ -25,7 +26,8 @@
  *   of steps.
  * - A stack that does not end where the thread's stack begins is STEP_FAULT, not STEP_DONE.
  * - `generation` changes before an address that was a frame's id or owner can mean something
- *   else.  0 means unknown: every name is then read again.
+ *   else.  0 means unknown: every name is then read again.  1 is that of a VM that has freed nothing yet, and
+ *   of one whose frames' owners tell apart what is at an address.
  * - Numbers from the target are input: bounded before they are used. */
 #pragma once
 #include "base/err.h"
