@@ -433,8 +433,8 @@ static void read_name(struct naming *naming, const struct frame *frame, u64 time
 	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
 				   &naming->name);
 	u32 function = naming->names->locations.at[location].function;
-	bool steady = is_function_of(naming, &key, function, time_ns) |
-		      was_inherited(naming, &key, function, source); /* may move the items */
+	bool was_here = is_function_of(naming, &key, function, time_ns); /* may move the items */
+	bool steady = was_here || was_inherited(naming, &key, function, source);
 	named = &naming->all.at[item];
 	named->steady = steady;
 	named->location = location;
