@@ -160,15 +160,23 @@ static u32 item_of(struct naming *naming, const struct sample_source *source,
 	return item_for(naming, &key);
 }
 
-/* Was this the function of these addresses at that time, wherever in it they stood? Notes that it is now. */
-static bool is_function_of(struct naming *naming, const struct frame_key *of, u32 function,
-			   u64 time_ns)
+/* Stands for the function of these addresses, wherever in it they stood. */
+static u32 function_item(struct naming *naming, const struct frame_key *of, u64 incarnation)
 {
 	struct frame_key key = *of;
 
+	key.incarnation = incarnation;
 	key.pos = 0;
 	key.flags = ANY_PLACE;
-	u32 item = item_for(naming, &key);
+	return item_for(naming, &key);
+}
+
+/* Was this the function of these addresses at that time? Notes that it is now. */
+static bool is_function_of(struct naming *naming, const struct frame_key *of, u32 function,
+			   u64 time_ns)
+{
+	u32 item = function_item(naming, of, of->incarnation);
+
 	if (item == TABLE_NONE)
 		return false;
 	struct named *named = &naming->all.at[item];
@@ -186,12 +194,9 @@ static bool is_function_of(struct naming *naming, const struct frame_key *of, u3
 static bool was_inherited(struct naming *naming, const struct frame_key *of, u32 function,
 			  const struct sample_source *source)
 {
-	struct frame_key key = *of;
+	u32 item = source->forked_from ? function_item(naming, of, source->forked_from) :
+					 TABLE_NONE;
 
-	key.incarnation = source->forked_from;
-	key.pos = 0;
-	key.flags = ANY_PLACE;
-	u32 item = key.incarnation ? item_for(naming, &key) : TABLE_NONE;
 	if (item == TABLE_NONE)
 		return false;
 	const struct named *named = &naming->all.at[item];

@@ -16,7 +16,7 @@ static __always_inline void copy_piece(struct kernel_named *named, const struct 
 {
 	struct kernel_piece *piece = &named->pieces[place];
 	u64 from = places->at[place];
-	u32 left = 4096 - (from & 4095);
+	u32 left = MEM_PAGE_BYTES - (from & (MEM_PAGE_BYTES - 1));
 
 	piece->addr = from;
 	piece->at = at;

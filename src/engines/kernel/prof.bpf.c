@@ -492,6 +492,8 @@ int on_exec(u64 *context)
 	return 0;
 }
 
+enum { ENDINGS_MAX = 65536 }; /* threads that end at once */
+
 /* A thread that ends, by its task's address: it loses its number on the way. */
 struct ending {
 	u32 pid, tid, execs;
@@ -500,7 +502,7 @@ struct ending {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, KERNEL_RIDERS_MAX);
+	__uint(max_entries, ENDINGS_MAX);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u64);
 	__type(value, struct ending);
