@@ -82,7 +82,8 @@ class Parks
   end
 end
 Lines.place("instance_exec") { Parks.new.instance_exec(1) { |_| park } }
-Lines.place("numbered parameter") { [1].each { _1; Lines.park } }
+SINCE_27 = RUBY_VERSION >= "2.7"
+Lines.place("numbered parameter") { [1].each { _1; Lines.park } } if SINCE_27
 
 # --- rescue, ensure -----------------------------------------------------------------------------
 
@@ -214,7 +215,7 @@ Lines.place("alias_method") { Ways.new.aliased_too }
 Lines.place("method_missing") { Ways.new.not_there }
 Lines.place("send") { Ways.new.public_send(:original) }
 Lines.place("method object") { Ways.new.method(:original).call }
-Lines.place("bind_call") { Ways.instance_method(:original).bind_call(Ways.new) }
+Lines.place("bind_call") { Ways.instance_method(:original).bind_call(Ways.new) } if SINCE_27
 Lines.place("spaceship under sort") { [Ways.new, Ways.new].sort }
 Lines.place("comparable") { Ways.new < Ways.new }
 Lines.place("to_s by interpolation") { "#{Ways.new}" }

@@ -5,7 +5,7 @@
 require_relative "truth"
 
 N = ARGV.fetch(0, "6").to_i
-Warning[:experimental] = false
+Warning[:experimental] = false if defined?(Ractor)
 
 N.times do |n|
   eval(<<~RUBY, TOPLEVEL_BINDING, __FILE__, 1000 + 10 * n)

@@ -3,7 +3,7 @@
 require_relative "truth"
 
 N = ARGV.fetch(0, "3").to_i
-Warning[:experimental] = false
+Warning[:experimental] = false if defined?(Ractor)
 
 N.times do |n|
   eval("def ractor_#{n}(limit)\n  i = 0\n  i += 1 while i < limit\n  i\nend", TOPLEVEL_BINDING, __FILE__, 1000 + 10 * n)
