@@ -117,8 +117,8 @@ static bool decode_constant(struct decoder *d, u8 rex, u8 opcode)
 	struct operand o = read_operand(d, rex);
 	u32 value = opcode == 0x81 ? cursor_u32(&d->at) : cursor_u8(&d->at);
 
-	if (o.mod != 3)
-		return false;
+	if (o.mod != 3) /* a variable that is compared with 0 */
+		return opcode == 0x83 && (o.reg & 7) == 7 && follow(d, &o, true, 0);
 	if ((opcode == 0xc0 || opcode == 0xc1) && (o.reg & 7) == 5) /* shr */
 		d->out->shift = d->out->loads && o.rm == d->current ? value : d->out->shift;
 	else if ((o.reg & 7) == 7 && !d->out->compared) /* cmp */

@@ -95,8 +95,9 @@ def parked(run):
     yield at_least("threads", len(target.facts["threads"]), 19)
 
 
-def copy_of(run, name, sections):
-    """The interpreter under another name, with where its library is: (as it sees it, as we see it, environment)."""
+def copy_of(run, name, sections=True, said=None):
+    """The interpreter under another name, with where its library is: (as it sees it, as we see it, environment).
+    said: (what its text says of its version, what the copy's does)."""
     interpreter = run.interpreter
     inside, outside = interpreter.scratch(name)
     path = interpreter.argv[0] if "/" in interpreter.argv[0] else f"/usr/bin/{interpreter.argv[0]}"
@@ -104,6 +105,8 @@ def copy_of(run, name, sections):
     if not sections:  # as sstrip leaves it: e_shoff, e_shnum and e_shstrndx of the ELF header
         image[0x28:0x30] = bytes(8)
         image[0x3c:0x40] = bytes(4)
+    if said:
+        image = image.replace(*(b"\0%s\0" % version.encode() for version in said))
     outside.write_bytes(image)
     outside.chmod(0o755)
     return inside, outside, {"PYTHONHOME": str(Path(path).parents[1])}
@@ -154,6 +157,23 @@ def found(run):
         finally:
             outside.unlink(missing_ok=True)
         yield exactly(f"{what}: frames of {frames} that differ{example}", wrong, 0)
+
+
+@row("py-unknown", "a version that sonde does not know: one error that says which", language="python")
+def unknown(run):
+    if run.interpreter.version >= (3, 11):
+        raise Skip("it does not go by the text")
+    with start(run.interpreter, "parked.py") as target:
+        major, minor, micro = target.facts["version"]
+    version, other = f"{major}.{minor}.{micro}", f"{major}.4.{micro}"
+    inside, outside, home = copy_of(run, "unknown-program", said=(version, other))
+    try:
+        with start(replace(run.interpreter, argv=(inside, *run.interpreter.argv[1:])), "parked.py", env=home) as target:
+            done = run.sonde.run("dump", "-p", target.pid)
+    finally:
+        outside.unlink(missing_ok=True)
+    yield exactly("exit code", done.returncode, 1)
+    yield holds("it says which", f"Python {other} " in done.stderr, done.stderr.strip()[:160], f"Python {other}")
 
 
 def leaf_state(stack):

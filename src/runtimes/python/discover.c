@@ -84,16 +84,17 @@ static bool accept(const struct loaded *place, struct python_state *state, u64 h
 
 /* ---- the version --------------------------------------------------------------------------- */
 
-/* "3.9.2" as PY_VERSION_HEX of a final release; 0: it is none. */
-static u32 version_of(const char text[VERSION_CHARS])
+/* What each Python exports, whatever its version. */
+static bool exports_python(const struct image *image)
 {
-	unsigned major, minor, micro;
-	int end = 0;
+	static const char *const names[] = { "_PyRuntime", "PyEval_EvalFrameEx", "Py_BytesMain",
+					     "Py_Main" };
+	struct image_symbol symbol;
 
-	if (sscanf(text, "%1u.%2u.%2u%n", &major, &minor, &micro, &end) != 3 ||
-	    (text[end] && text[end] != '+') || (major != 2 && major != 3))
-		return 0;
-	return (u32)major << 24 | (u32)minor << 16 | (u32)micro << 8 | 0xf0;
+	for (u32 i = 0; i < COUNT_OF(names); i++)
+		if (image_symbol_named(image, names[i], &symbol) && symbol.section)
+			return true;
+	return false;
 }
 
 typedef bool version_fn(void *arg, u32 version);
@@ -111,7 +112,7 @@ static bool versions_in(const char *bytes, u32 length, version_fn *fn, void *arg
 		char text[VERSION_CHARS];
 		memcpy(text, first, sizeof text);
 		text[sizeof text - 1] = 0;
-		u32 version = version_of(text);
+		u32 version = python_versions_number(text);
 		if (version && fn(arg, version))
 			return true;
 	}
@@ -160,6 +161,7 @@ struct attempt {
 	struct python_state *state;
 	u64 runtime; /* 0: none: the variable is looked for */
 	u32 refused; /* a version that it was not, of a string that can be there twice */
+	u32 unknown; /* the first that looks like Python's, and is none that sonde knows */
 	u8 source;
 	struct err *err;
 };
@@ -173,8 +175,12 @@ static bool try_version(void *arg, u32 version)
 	struct python_state *state = attempt->state;
 
 	state->version = version;
-	if (version == attempt->refused || !python_versions_find(state))
+	if (version == attempt->refused)
 		return false;
+	if (!python_versions_find(state)) {
+		attempt->unknown = attempt->unknown ? attempt->unknown : version;
+		return false;
+	}
 	attempt->refused = version;
 	if (state->facts & PYTHON_HAS_NO_RUNTIME)
 		return find_variable(attempt->place, state, attempt->err);
@@ -183,6 +189,21 @@ static bool try_version(void *arg, u32 version)
 	state->runtime = attempt->runtime;
 	return accept(attempt->place, state, attempt->runtime + state->at.runtime_interpreters,
 		      attempt->source, attempt->err);
+}
+
+/* By the strings in its image. */
+static bool try_versions(struct attempt *attempt)
+{
+	if (each_version_string(attempt->place, try_version, attempt))
+		return true;
+	u32 unknown = attempt->unknown;
+	if (attempt->refused || !unknown || !exports_python(attempt->place->image))
+		return false;
+	return err_set(attempt->err, ERR_UNSUPPORTED,
+		       "%s: Python %u.%u.%u (%#x): sonde knows 2.7, 3.6 and later, from the first "
+		       "release candidate on",
+		       image_name(attempt->place->image), unknown >> 24, unknown >> 16 & 0xff,
+		       unknown >> 8 & 0xff, unknown);
 }
 
 /* Nothing has been written there yet: reading through the image for a version can wait. */
@@ -198,7 +219,7 @@ static bool is_untouched(const struct mem *mem, u64 runtime)
 static bool try_runtime(const struct loaded *place, struct python_state *state, u64 runtime,
 			u8 source, struct err *err)
 {
-	struct attempt attempt = { place, state, runtime, 0, source, err };
+	struct attempt attempt = { place, state, runtime, 0, 0, source, err };
 	bool free_threaded;
 	u64 addr;
 	u32 version;
@@ -214,7 +235,7 @@ static bool try_runtime(const struct loaded *place, struct python_state *state, 
 			       image_name(place->image));
 	if (loaded_symbol(place, "Py_Version", &addr) && mem_peek(place->mem, addr, &version, 4))
 		return try_version(&attempt, version);
-	return each_version_string(place, try_version, &attempt);
+	return try_versions(&attempt);
 }
 
 /* ---- the variable, to 3.6 ------------------------------------------------------------------ */
@@ -324,6 +345,9 @@ static bool find_variable(const struct loaded *place, struct python_state *state
 
 	if (loaded_symbol(place, "_PyThreadState_Current", &head))
 		state->holder = head;
+	if (python_major(state) < 3 &&
+	    !variable_by_code(place, "PyEval_ThreadsInitialized", &state->gil))
+		state->gil = 0;
 	if (loaded_symbol(place, "interp_head", &head))
 		return accept(place, state, head, PYTHON_FROM_SYMBOL, err);
 	if (variable_by_code(place, "PyInterpreterState_Head", &head))
@@ -335,20 +359,13 @@ static bool find_variable(const struct loaded *place, struct python_state *state
 
 /* ---- the answer ---------------------------------------------------------------------------- */
 
-/* What each Python exports, whatever its version; an image without section headers may be one. */
+/* (An image without section headers may be one.) */
 static bool is_python(const struct image *image)
 {
-	static const char *const names[] = { "_PyRuntime", "PyEval_EvalFrameEx", "Py_BytesMain",
-					     "Py_Main" };
 	struct image_section section;
-	struct image_symbol symbol;
 
-	if (image_section_named(image, ".PyRuntime", &section) || !image_section_count(image))
-		return true;
-	for (u32 i = 0; i < COUNT_OF(names); i++)
-		if (image_symbol_named(image, names[i], &symbol) && symbol.section)
-			return true;
-	return false;
+	return image_section_named(image, ".PyRuntime", &section) || !image_section_count(image) ||
+	       exports_python(image);
 }
 
 /* Is this where a table begins? */
@@ -365,7 +382,7 @@ static bool word_is_cookie(const struct loaded *place, void *state_, u64 addr, c
 static bool discover_at(const struct loaded *place, struct python_state *state, struct err *err)
 {
 	struct image_section section;
-	struct attempt attempt = { place, state, 0, 0, PYTHON_FROM_MEMORY, err };
+	struct attempt attempt = { place, state, 0, 0, 0, PYTHON_FROM_MEMORY, err };
 	u64 runtime;
 
 	memset(state, 0, sizeof *state);
@@ -376,7 +393,7 @@ static bool discover_at(const struct loaded *place, struct python_state *state, 
 		return try_runtime(place, state, runtime, PYTHON_FROM_SYMBOL, err);
 	if (!image_section_count(place->image) && loaded_scan(place, word_is_cookie, state))
 		return try_runtime(place, state, state->runtime, PYTHON_FROM_MEMORY, err);
-	return each_version_string(place, try_version, &attempt);
+	return try_versions(&attempt);
 }
 
 bool python_discover(const struct target *target, const struct image *image,

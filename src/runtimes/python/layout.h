@@ -141,10 +141,11 @@ struct python_state {
 	u32 facts;        /* enum python_facts */
 	u64 runtime;      /* address of _PyRuntime; 0: none */
 	u64 interpreters; /* address of the word that leads to the first */
-	u64 main, gil; /* the interpreter that the process began with, and its GIL; 0: not known */
-	u64 none;      /* address of None; 0: unknown */
-	u64 holder;    /* address of the word that says who holds the GIL; 0: ask the interpreter */
-	u64 active;    /* the dict threading._active; 0: not imported, or not looked for */
+	u64 main;         /* the interpreter that the process began with; 0: not known */
+	u64 gil;    /* its GIL, from 3.12 on; in 2.7 the variable that leads to it; 0: not known */
+	u64 none;   /* address of None; 0: unknown */
+	u64 holder; /* address of the word that says who holds the GIL; 0: ask the interpreter */
+	u64 active; /* the dict threading._active; 0: not imported, or not looked for */
 	struct python_tasks tasks;
 	u16 pthread_tid;               /* where struct pthread holds the tid; 0 unknown */
 	u8 string_kind_shift;          /* in string.state */
@@ -166,6 +167,20 @@ static inline u32 python_minor(const struct python_state *state)
 static inline u32 python_micro(const struct python_state *state)
 {
 	return state->version >> 8 & 0xff;
+}
+
+/* How far the release was when it was made, as PY_VERSION_HEX has it: alpha, beta, candidate, final.  From the first
+ * candidate on the structures stay as they are. */
+enum {
+	PYTHON_ALPHA = 0xa0,
+	PYTHON_BETA = 0xb0,
+	PYTHON_CANDIDATE = 0xc0,
+	PYTHON_FINAL = 0xf0,
+};
+
+static inline u32 python_level(const struct python_state *state)
+{
+	return state->version & 0xf0;
 }
 
 /* frame.owner from 3.11 on: who keeps it.  3.14 put INTERPRETER before CSTACK, 3.15 dropped this again:

@@ -133,7 +133,7 @@ bool python_offsets_read(const struct mem *mem, u64 runtime, struct python_state
 	u32 version = state->version, minor = python_minor(state);
 	const struct table_row *row = find_row(version);
 
-	if ((version & 0xf0) != 0xf0)
+	if (python_level(state) != PYTHON_FINAL)
 		return err_set(
 			err, ERR_UNSUPPORTED,
 			"Python 3.%u is a pre-release (%#x), and those change their structures: "

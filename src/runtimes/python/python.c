@@ -165,7 +165,6 @@ static bool python_attach(const struct target *target, const struct image *image
 	    (!python_first_interp(&target->mem.mem, state, &state->main) ||
 	     !mem_peek(&target->mem.mem, state->main + state->at.interp_gil, &state->gil, 8)))
 		state->main = state->gil = 0;
-	python_find_gil(&target->mem.mem, state);
 	check_versions(&target->mem.mem, state);
 	if (err)
 		*err = (struct err){ 0 };

@@ -7,6 +7,9 @@
 #include "runtimes/python/versions.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct version_row {
 	u8 major, minor;
@@ -118,11 +121,47 @@ const char *python_field_name(enum python_field field)
 	return field < PYTHON_FIELD_COUNT ? names[field] : "?";
 }
 
+/* What follows the three numbers, as the last byte of PY_VERSION_HEX; 0: nothing of Python's. */
+static u32 level_of(const char *text)
+{
+	static const struct {
+		const char *name;
+		u32 level;
+	} levels[] = { { "a", PYTHON_ALPHA },
+		       { "b", PYTHON_BETA },
+		       { "rc", PYTHON_CANDIDATE },
+		       { "", PYTHON_FINAL } };
+
+	for (u32 i = 0; i < COUNT_OF(levels); i++) {
+		u32 length = (u32)strlen(levels[i].name);
+		if (strncmp(text, levels[i].name, length) != 0)
+			continue;
+		const char *end = text + length +
+				  (length ? strspn(text + length, "0123456789") : 0);
+		if (!*end || *end == '+')
+			return levels[i].level | (length ? (u32)atoi(text + length) & 0xf : 0);
+	}
+	return 0;
+}
+
+u32 python_versions_number(const char *text)
+{
+	unsigned major, minor, micro;
+	int end = 0;
+
+	if (sscanf(text, "%1u.%2u.%2u%n", &major, &minor, &micro, &end) != 3 ||
+	    (major != 2 && major != 3))
+		return 0;
+	u32 level = level_of(text + end);
+	return level ? (u32)major << 24 | (u32)minor << 16 | (u32)micro << 8 | level : 0;
+}
+
 bool python_versions_find(struct python_state *state)
 {
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		const struct version_row *row = &rows[i];
-		if (row->major != python_major(state) || row->minor != python_minor(state) ||
+		if (python_level(state) < PYTHON_CANDIDATE || row->major != python_major(state) ||
+		    row->minor != python_minor(state) ||
 		    (row->before && python_micro(state) >= row->before))
 			continue;
 		state->at = row->at;

@@ -3,7 +3,10 @@
 #pragma once
 #include "runtimes/python/layout.h"
 
-/* Fills layout, facts and sources for state->version. False: there is no row for it. */
+/* "3.9.2", "2.7.15rc1" or "3.6.1+" as PY_VERSION_HEX; 0: it is none of Python 2 or 3. */
+u32 python_versions_number(const char *text);
+/* Fills layout, facts and sources for state->version. False: there is no row for it, or it
+ * was made before the first release candidate. */
 bool python_versions_find(struct python_state *state);
 /* The facts of 3.13 and later. */
 void python_versions_facts(struct python_state *state, bool free_threaded);

@@ -134,6 +134,40 @@ static void rows_are_those_of_the_headers(void **state)
 	assert_true(table.compared > 150);
 }
 
+static void versions_are_read_from_their_text(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 version;
+	} cases[] = { { "3.9.2", 0x030902f0 },
+		      { "3.6.1+", 0x030601f0 },
+		      { "2.7.15rc1", 0x02070fc1 },
+		      { "2.7.15rc1+", 0x02070fc1 },
+		      { "3.7.0b3", 0x030700b3 },
+		      { "3.8.0a4", 0x030800a4 },
+		      { "1.2.3", 0 },
+		      { "3.9", 0 },
+		      { "3.9.2.1", 0 },
+		      { "3.9.2rc", 0x030902c0 },
+		      { "3.9.2beta", 0 },
+		      { "", 0 } };
+
+	(void)state;
+	for (u32 i = 0; i < COUNT_OF(cases); i++)
+		if (python_versions_number(cases[i].text) != cases[i].version)
+			fail_msg("%s: %#x", cases[i].text, python_versions_number(cases[i].text));
+}
+
+/* From the first candidate of a release on, its structures are its own. */
+static void candidates_are_known_and_betas_are_not(void **state)
+{
+	struct python_state candidate = { .version = 0x02070fc1 }, beta = { .version = 0x030700b3 };
+
+	(void)state;
+	assert_true(python_versions_find(&candidate));
+	assert_false(python_versions_find(&beta));
+}
+
 static u32 holder_of(u32 version)
 {
 	struct python_state one = { .version = version };
@@ -165,6 +199,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_those_of_the_headers),
+		cmocka_unit_test(versions_are_read_from_their_text),
+		cmocka_unit_test(candidates_are_known_and_betas_are_not),
 		cmocka_unit_test(a_patch_release_moved_the_holder),
 		cmocka_unit_test(others_have_no_row),
 	};

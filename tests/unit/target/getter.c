@@ -75,6 +75,21 @@ static void a_getter_that_calls_another(void **state)
 	assert_int_equal(getter.displacement[0], 1008);
 }
 
+static void a_variable_that_is_compared(void **state)
+{
+	struct getter getter;
+
+	(void)state;
+	/* 2.7.17, PyEval_ThreadsInitialized */
+	assert_true(DECODE(&getter, 0x31, 0xc0, 0x48, 0x83, 0x3d, 0x04, 0xbb, 0x4c, 0x00, 0x00,
+			   0x0f, 0x95, 0xc0, 0xc3));
+	assert_int_equal(getter.base, CODE + 10 + 0x4cbb04);
+	assert_int_equal(getter.loads, 1);
+	assert_int_equal(getter.displacement[0], 0);
+	/* add to it instead */
+	assert_false(DECODE(&getter, 0x48, 0x83, 0x05, 0x04, 0xbb, 0x4c, 0x00, 0x01, 0xc3));
+}
+
 static void comparisons_of_rb_id2str(void **state)
 {
 	struct getter getter;
@@ -184,6 +199,7 @@ int main(void)
 		cmocka_unit_test(a_getter_through_the_got),
 		cmocka_unit_test(a_getter_with_a_test_for_null),
 		cmocka_unit_test(a_getter_that_calls_another),
+		cmocka_unit_test(a_variable_that_is_compared),
 		cmocka_unit_test(comparisons_of_rb_id2str),
 		cmocka_unit_test(other_compilers),
 		cmocka_unit_test(what_python_returns),
