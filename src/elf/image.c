@@ -276,6 +276,17 @@ int image_fd(const struct image *image)
 	return image->fd;
 }
 
+void image_set_mapped(struct image *image, u32 device, u64 inode)
+{
+	image->device = device;
+	image->inode = inode;
+}
+
+bool image_is_mapped(const struct image *image, u32 device, u64 inode)
+{
+	return !image->inode || (image->inode == inode && image->device == device);
+}
+
 u64 image_entry(const struct image *image)
 {
 	return image->entry;

@@ -42,7 +42,11 @@ struct image *image_open(int fd, const char *name, struct err *err);
 void image_close(struct image *image);
 
 const char *image_name(const struct image *image);
-int image_fd(const struct image *image);              /* borrowed */
+int image_fd(const struct image *image); /* borrowed */
+/* What mappings of its file say of it; /proc/PID/maps may have another device than stat(). */
+void image_set_mapped(struct image *image, u32 device, u64 inode);
+/* Could a mapping that says this be of this file?  Any could where it was not told. */
+bool image_is_mapped(const struct image *image, u32 device, u64 inode);
 u16 image_machine(const struct image *image);         /* EM_X86_64, EM_AARCH64 */
 u64 image_entry(const struct image *image);           /* as linked; 0: none */
 bool image_is_relocatable(const struct image *image); /* ET_DYN: has a load bias */

@@ -31,7 +31,9 @@ enum { TABLE_DYNAMIC, TABLE_FULL, TABLE_COUNT }; /* .dynsym, .symtab */
 struct image {
 	int fd;
 	char *name;
-	u64 size; /* of the file when it was opened */
+	u64 size;  /* of the file when it was opened */
+	u64 inode; /* and device: as mappings say them; 0: not told */
+	u32 device;
 	u16 machine, type;
 	u64 entry;
 	u32 segment_count, section_count;

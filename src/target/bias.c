@@ -45,6 +45,8 @@ bool target_load_bias(const struct target *target, const struct mapping *mapping
 	struct image_segment segment;
 	u32 best = 0;
 
+	if (!image_is_mapped(image, mapping->device, mapping->inode))
+		return false;
 	for (u32 i = 0; image_segment(image, i, &segment); i++) {
 		u64 from = segment.offset & ~(page - 1);
 		u64 size = (segment.offset - from + segment.file_size + page - 1) & ~(page - 1);

@@ -260,7 +260,10 @@ struct image *target_open_image(const struct target *target, const struct mappin
 			(unsigned long long)mapping->start);
 		return NULL;
 	}
-	return fd < 0 ? NULL : image_open(fd, path, err);
+	struct image *image = fd < 0 ? NULL : image_open(fd, path, err);
+	if (image)
+		image_set_mapped(image, mapping->device, mapping->inode);
+	return image;
 }
 
 /* --- is it still what it was? ------------------------------------------------------------ */

@@ -88,7 +88,7 @@ bool file_state_equal(const struct file_state *left, const struct file_state *ri
  * is a foreign word, so the file is opened with the rights of the target's user alone: a program
  * cannot have root read to it what it may not read itself. */
 int target_open_named(const struct target *target, const char *path);
-/* What to add to a linked address of the image whose file the mapping maps; false: none loads it. */
+/* What to add to a linked address of the image whose file the mapping maps; false: none loads it, or it maps another. */
 bool target_load_bias(const struct target *target, const struct mapping *mapping,
 		      const struct image *image, u64 *bias);
 

@@ -150,6 +150,9 @@ static void try_attach(struct run *run, struct reader_process *process)
 	if (process->warning[0])
 		snprintf(run->quality.warning, sizeof run->quality.warning, "%.199s",
 			 process->warning);
+	else if (!there && err.code == ERR_UNSUPPORTED && !run->quality.warning[0])
+		snprintf(run->quality.warning, sizeof run->quality.warning,
+			 "process %u is left out: %.160s", process->target->pid, err.text);
 }
 
 /* A vfork child runs in its parent's memory until its exec: its stack there is its parent's. When

@@ -75,6 +75,11 @@ static void another_files_mapping_has_no_bias(void **state)
 	const struct mapping *ours = target_mapping_at(&target, (u64)(uintptr_t)&check_object);
 	struct image *image = target_open_image(&target, ours, NULL);
 	assert_non_null(image);
+	for (u32 i = 0; i < target.maps.all.count; i++) {
+		const struct mapping *other = &target.maps.all.at[i];
+		if (other->inode != ours->inode || other->device != ours->device)
+			assert_false(target_load_bias(&target, other, image, &bias));
+	}
 	struct mapping beyond = *ours;
 	beyond.offset = UINT64_C(1) << 40;
 	assert_false(target_load_bias(&target, &beyond, image, &bias));
