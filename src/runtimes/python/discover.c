@@ -30,6 +30,7 @@ enum {
 	CHUNK_BYTES = 16 << 10, /* on the stack of whoever attaches */
 	RODATA_MAX = 64 << 20,
 	VERSION_CHARS = 16,
+	UNKNOWN_MAX = 4,
 	RUNTIME_HEAD = 48, /* to 3.10: flags, then where the interpreters hang */
 	SCAN_THREADS = 16, /* one of so many runs code */
 	SCAN_LOOKS = 8,    /* in one of so many looks at it */
@@ -161,12 +162,22 @@ struct attempt {
 	struct python_state *state;
 	u64 runtime; /* 0: none: the variable is looked for */
 	u32 refused; /* a version that it was not, of a string that can be there twice */
-	u32 unknown; /* the first that looks like Python's, and is none that sonde knows */
+	u32 unknown[UNKNOWN_MAX]; /* look like Python's, and are none that sonde knows */
+	u32 unknown_count;
 	u8 source;
 	struct err *err;
 };
 
 static bool find_variable(const struct loaded *place, struct python_state *state, struct err *err);
+
+static void note_unknown(struct attempt *attempt, u32 version)
+{
+	for (u32 i = 0; i < attempt->unknown_count; i++)
+		if (attempt->unknown[i] == version)
+			return;
+	if (attempt->unknown_count < UNKNOWN_MAX)
+		attempt->unknown[attempt->unknown_count++] = version;
+}
 
 /* Is it this version? */
 static bool try_version(void *arg, u32 version)
@@ -178,7 +189,7 @@ static bool try_version(void *arg, u32 version)
 	if (version == attempt->refused)
 		return false;
 	if (!python_versions_find(state)) {
-		attempt->unknown = attempt->unknown ? attempt->unknown : version;
+		note_unknown(attempt, version);
 		return false;
 	}
 	attempt->refused = version;
@@ -191,19 +202,33 @@ static bool try_version(void *arg, u32 version)
 		      attempt->source, attempt->err);
 }
 
+/* A Python, but which? Other strings of its image look like versions, too. */
+static bool refuse_unknown(const struct attempt *attempt)
+{
+	char texts[UNKNOWN_MAX * 2 * VERSION_CHARS] = "";
+	u32 used = 0;
+
+	for (u32 i = 0; i < attempt->unknown_count; i++) {
+		u32 version = attempt->unknown[i];
+		bool is_early = (version & 0xf0) < PYTHON_CANDIDATE;
+		used += (u32)snprintf(texts + used, sizeof texts - used, "%s%u.%u.%u%s",
+				      i ? " or " : "", version >> 24, version >> 16 & 0xff,
+				      version >> 8 & 0xff, is_early ? " (pre-release)" : "");
+	}
+	return err_set(attempt->err, ERR_UNSUPPORTED,
+		       "%s: Python %s: sonde knows 2.7, 3.6 and later, from the first release "
+		       "candidate on",
+		       image_name(attempt->place->image), texts);
+}
+
 /* By the strings in its image. */
 static bool try_versions(struct attempt *attempt)
 {
 	if (each_version_string(attempt->place, try_version, attempt))
 		return true;
-	u32 unknown = attempt->unknown;
-	if (attempt->refused || !unknown || !exports_python(attempt->place->image))
+	if (attempt->refused || !attempt->unknown_count || !exports_python(attempt->place->image))
 		return false;
-	return err_set(attempt->err, ERR_UNSUPPORTED,
-		       "%s: Python %u.%u.%u (%#x): sonde knows 2.7, 3.6 and later, from the first "
-		       "release candidate on",
-		       image_name(attempt->place->image), unknown >> 24, unknown >> 16 & 0xff,
-		       unknown >> 8 & 0xff, unknown);
+	return refuse_unknown(attempt);
 }
 
 /* Nothing has been written there yet: reading through the image for a version can wait. */
@@ -219,7 +244,9 @@ static bool is_untouched(const struct mem *mem, u64 runtime)
 static bool try_runtime(const struct loaded *place, struct python_state *state, u64 runtime,
 			u8 source, struct err *err)
 {
-	struct attempt attempt = { place, state, runtime, 0, 0, source, err };
+	struct attempt attempt = {
+		.place = place, .state = state, .runtime = runtime, .source = source, .err = err
+	};
 	bool free_threaded;
 	u64 addr;
 	u32 version;
@@ -382,7 +409,9 @@ static bool word_is_cookie(const struct loaded *place, void *state_, u64 addr, c
 static bool discover_at(const struct loaded *place, struct python_state *state, struct err *err)
 {
 	struct image_section section;
-	struct attempt attempt = { place, state, 0, 0, 0, PYTHON_FROM_MEMORY, err };
+	struct attempt attempt = {
+		.place = place, .state = state, .source = PYTHON_FROM_MEMORY, .err = err
+	};
 	u64 runtime;
 
 	memset(state, 0, sizeof *state);
