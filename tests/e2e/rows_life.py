@@ -72,7 +72,7 @@ def forks(run):
 
 def pids_of_methods(stacks, prefix):
     """{method: the processes it was seen in}, by stacks that held: in one that moved, a frame may be put
-    back by what another child of the same program called at that place (engines/reader/calls.h)."""
+    back by what another child of the same program called at that place (sample/calls.h)."""
     found = {}
     for stack in stacks:
         for frame in () if stack.frames[-1].label == folded.MOVING else stack.frames:

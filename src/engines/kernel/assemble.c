@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "engines/kernel/walk_on.h"
+#include "sample/calls.h"
 #include "sample/stitch.h"
 
 #include <stdlib.h>
@@ -26,15 +27,18 @@ struct assembly {
 	u32 native_count;
 	struct managed vms[KERNEL_VMS];
 	struct frame sorted[MANAGED_ROOM];
+	struct calls calls; /* of programs whose VM publishes a frame before it fills it */
 };
 
 struct assembly *assembly_new(void)
 {
-	return malloc(sizeof(struct assembly));
+	return calloc(1, sizeof(struct assembly));
 }
 
 void assembly_free(struct assembly *assembly)
 {
+	if (assembly)
+		calls_fini(&assembly->calls);
 	free(assembly);
 }
 
@@ -132,9 +136,22 @@ static void add_mark(struct managed *managed, enum frame_mark mark)
 	add_managed(managed, &(struct frame){ .kind = FRAME_MARK, .id = mark });
 }
 
-static void take_managed(struct managed *managed, const struct kernel_vm *vm,
-			 const struct frame *frames)
+/* Is the leaf what an earlier call left in a frame that is not filled yet?  (A collection runs on top of one that is.) */
+static bool is_leftover(struct calls *calls, u64 program, const struct kernel_vm *vm,
+			const struct frame *frames)
 {
+	u32 unsure = vm->flags & (WALK_TOP_UNSURE | WALK_TOP_UNSET | WALK_GC);
+
+	return unsure == WALK_TOP_UNSURE && vm->end == STEP_DONE &&
+	       calls_believe(calls, program, frames, vm->count, CALLS_DOUBT_LEAF) == CALLS_LEFTOVER;
+}
+
+static void take_managed(struct assembly *assembly, struct managed *managed, u64 program,
+			 const struct kernel_vm *vm, const struct frame *frames)
+{
+	bool is_unset = vm->flags & WALK_TOP_UNSET;
+	u32 first = is_leftover(&assembly->calls, program, vm, frames);
+
 	managed->count = 0;
 	managed->has_gap = false;
 	managed->is_linked = vm->flags & WALK_LINKED;
@@ -143,9 +160,9 @@ static void take_managed(struct managed *managed, const struct kernel_vm *vm,
 		return;
 	if (vm->flags & WALK_GC)
 		add_mark(managed, MARK_GC);
-	if (vm->flags & WALK_TOP_UNSET)
+	if (is_unset || first)
 		add_mark(managed, MARK_MOVING);
-	for (u32 i = 0; i < vm->count; i++) {
+	for (u32 i = first; i < vm->count; i++) {
 		add_managed(managed, &frames[i]);
 		managed->has_gap |= frames[i].kind == FRAME_MARK && frames[i].id == MARK_TRUNCATED;
 	}
@@ -307,7 +324,8 @@ void assemble(struct assembly *assembly, struct watched *process,
 		put_frame(out, (struct frame){ .id = record->kernel[i], .kind = FRAME_KERNEL });
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		static const struct kernel_vm none;
-		take_managed(&assembly->vms[i], has_parts ? &head->vms[i] : &none,
+		take_managed(assembly, &assembly->vms[i], process->space_number,
+			     has_parts ? &head->vms[i] : &none,
 			     has_parts ? part(record, parts.managed[i]) : NULL);
 		is_whole &= assembly->vms[i].is_whole && !assembly->vms[i].has_gap;
 	}

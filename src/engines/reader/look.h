@@ -6,7 +6,7 @@
  * outside it (calls.h), stand under one [moving] leaf. */
 #pragma once
 #include "base/vec.h"
-#include "engines/reader/calls.h"
+#include "sample/calls.h"
 #include "mem/plan.h"
 #include "runtimes/runtime.h"
 #include "sample/sample.h"

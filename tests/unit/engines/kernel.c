@@ -161,8 +161,7 @@ struct assembled {
 	struct sample *sample;
 };
 
-static struct assembled run_assembly(struct watched *process, const struct made_record *made,
-				     size_t size, bool event_at_root)
+static struct assembled new_assembly(void)
 {
 	struct assembled got = {
 		assembly_new(), calloc(1, sizeof *got.sample + ASSEMBLED_MAX * sizeof(struct frame))
@@ -170,6 +169,14 @@ static struct assembled run_assembly(struct watched *process, const struct made_
 
 	assert_non_null(got.assembly);
 	assert_non_null(got.sample);
+	return got;
+}
+
+static struct assembled run_assembly(struct watched *process, const struct made_record *made,
+				     size_t size, bool event_at_root)
+{
+	struct assembled got = new_assembly();
+
 	assemble(got.assembly, process, &made->record, size, event_at_root, got.sample);
 	return got;
 }
@@ -269,6 +276,38 @@ static void what_was_cut_says_so(void **unused)
 	watched_free(process);
 }
 
+/* bar calls baz from one place and bob from the next, and then its leaf is baz at the second. */
+static void a_leaf_of_an_earlier_call_is_left_out(void **unused)
+{
+	enum { BAR = 0xb1, BAZ = 0xa1, BOB = 0xa2, FIRST = 8, SECOND = 16, SIGHTINGS = 1000 };
+	static const u64 pcs[] = { 0x100, 0x5010, 0x6010, 0x300 };
+	static const u64 wanted[] = { 0x100, MARK_MOVING, BAR, 0x2ff };
+	static const struct frame stacks[][2] = {
+		{ { .id = BAZ, .kind = FRAME_MANAGED },
+		  { .id = BAR, .pos = FIRST, .kind = FRAME_MANAGED } },
+		{ { .id = BOB, .kind = FRAME_MANAGED },
+		  { .id = BAR, .pos = SECOND, .kind = FRAME_MANAGED } },
+		{ { .id = BAZ, .kind = FRAME_MANAGED },
+		  { .id = BAR, .pos = SECOND, .kind = FRAME_MANAGED } },
+	};
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct assembled got = new_assembly();
+	struct made_record made;
+
+	(void)unused;
+	for (u32 i = 0; i <= 2 * SIGHTINGS; i++) {
+		size_t size = make_record(&made, pcs, COUNT_OF(pcs),
+					  stacks[i == 2 * SIGHTINGS ? 2 : i % 2], 2);
+		made.record.head.vms[0].flags = WALK_TOP_UNSURE;
+		got.sample->depth = 0;
+		assemble(got.assembly, process, &made.record, size, false, got.sample);
+		assert_true(got.sample->frames[1].kind == FRAME_MANAGED || i == 2 * SIGHTINGS);
+	}
+	check_ids(got, wanted, COUNT_OF(wanted));
+	watched_free(process);
+}
+
 static void an_event_is_the_leaf_or_the_root(void **unused)
 {
 	static const u64 pcs[] = { 0x100, 0x200 };
@@ -360,6 +399,7 @@ int main(void)
 		cmocka_unit_test(two_vms_have_a_loop_each),
 		cmocka_unit_test(a_shell_that_is_entered_has_its_frame_already),
 		cmocka_unit_test(what_was_cut_says_so),
+		cmocka_unit_test(a_leaf_of_an_earlier_call_is_left_out),
 		cmocka_unit_test(an_event_is_the_leaf_or_the_root),
 		cmocka_unit_test(a_record_that_says_more_than_it_has_is_not_read_past),
 	};

@@ -13,7 +13,7 @@
  *
  * Keys are 64-bit hashes with a secret seed and are not kept in full: one false match in 10^12
  * looks. */
-#include "engines/reader/calls.h"
+#include "sample/calls.h"
 
 #include <string.h>
 

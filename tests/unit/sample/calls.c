@@ -2,7 +2,7 @@
  * calls.c - what stands of a stack that was read while it moved. */
 #include "check.h"
 
-#include "engines/reader/calls.h"
+#include "sample/calls.h"
 
 #include <string.h>
 
