@@ -4,7 +4,7 @@
  * A read costs some 60 ns, of 8 bytes or of 1,000, and a failed one a microsecond.  So what lies beside what was
  * read is kept for the next reads (stretches), and so is what was found out about an object (notes): for as long as
  * the runtime says that its address means the same object, or for this walk.  Who is interrupted does not change
- * its own stack meanwhile. */
+ * its own stack meanwhile.  A page that is swapped out, or was never touched, cannot be read in an interrupt. */
 #pragma once
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -34,6 +34,7 @@ struct mem_kept {
 	struct mem_stretch stretches[MEM_WAYS]; /* by enum mem_way */
 	u64 owner, epoch;                       /* of the notes that count */
 	u64 walks;
+	u64 missed; /* an address that could not be read: its page may be out; whoever asks sets it to 0 */
 	struct mem_note notes[MEM_NOTES];
 };
 
@@ -60,8 +61,10 @@ static __always_inline void mem_begin_notes(const struct mem *mem, u64 owner, u6
 
 static __always_inline bool mem_read(const struct mem *mem, u64 addr, void *dst, u32 len)
 {
-	(void)mem;
-	return bpf_probe_read_user(dst, len, (const void *)addr) == 0;
+	if (bpf_probe_read_user(dst, len, (const void *)addr) == 0)
+		return true;
+	mem->kept->missed = addr;
+	return false;
 }
 
 /* Within the page of `addr`: the next one may not be there. */

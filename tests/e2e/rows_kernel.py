@@ -8,7 +8,7 @@ import compiled
 import folded
 import stats
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
-from rows import Figure, at_least, at_most, enough, exactly, holds, row
+from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_python import KINDS, SOME_KINDS, impossible
 from rows_threads import window
 from rows_truth import against_periods, is_beside, tight_grammar
@@ -74,6 +74,21 @@ def frames(run):
             others[";".join(names)] += stack.count * (not is_whole)
     yield at_least(f"from the first function on {others.most_common(1)}", 100 * whole / max(inside, 1), 98, " %")
     yield enough("samples of its functions", inside, 500)
+
+
+@row("kernel-paged-out", "frames whose pages are not in memory, as after swapping: brought in, and whole from then on", language="native")
+def paged_out(run):
+    depth = 100
+    with start(run.interpreter, "paged_out.c", depth) as target:
+        recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(10, 1.5), more=KERNEL)
+    if not target.facts["out"]:
+        raise Skip("the kernel lets none of its pages go")
+    spinning = [stack for stack in recording.stacks if "bottom" in symbols(stack)]
+    count = sum(stack.count for stack in spinning)
+    whole = sum(stack.count for stack in spinning
+                if is_whole(stack) and symbols(stack).count("down") == depth and "outermost" in symbols(stack))
+    yield enough("samples", count, 100)
+    yield at_most("not whole, till they were brought in", count - whole, 100)
 
 
 @row("kernel-sum", "sum of weights within 0.5 % of the CPU time, a sleeper weighs 0", language="native")

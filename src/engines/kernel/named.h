@@ -36,5 +36,6 @@ struct kernel_named {
 };
 
 #ifndef __bpf__
-_Static_assert(sizeof(struct kernel_named) == 144 + 16 + 96 + 17176, "crosses the kernel boundary");
+_Static_assert(sizeof(struct kernel_named) == sizeof(struct kernel_head) + 16 + 96 + 17176,
+	       "crosses the kernel boundary");
 #endif

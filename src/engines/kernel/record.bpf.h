@@ -130,6 +130,7 @@ static __always_inline void send_sample(struct drive *drive)
 	struct room *room = drive->room;
 	u64 size = sizeof room->record + 8 * (u64)room->used;
 
+	room->record.head.missed[1] = room->kept.missed;
 	if (room->record.head.has_rest)
 		size += add_rest(drive);
 	if (size > sizeof room->record + sizeof room->words + sizeof room->rest)
@@ -158,6 +159,7 @@ static __always_inline void walk_all(const struct current *current, struct room 
 	u32 space = current->process->space;
 
 	mem_begin(&mem);
+	room->kept.missed = 0;
 	begin_walk(&room->walk, &room->regs);
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
 	room->used = room->names = 0;
@@ -165,6 +167,8 @@ static __always_inline void walk_all(const struct current *current, struct room 
 		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
 	else
 		room->record.head.end = UNWIND_DONE;
+	room->record.head.missed[0] = room->kept.missed;
+	room->kept.missed = 0;
 	if (is_user && (current->process->machines[0] | current->process->machines[1]))
 		bpf_loop(KERNEL_VMS, walk_vm, &drive, 0);
 	send_sample(&drive);

@@ -80,6 +80,8 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 /* `process`: NULL when it is not watched, and is from now on if it may. */
 void run_on_sample(struct run *run, struct watched *process, const struct kernel_record *record,
 		   size_t size);
+/* What the interrupt could not read is there for the next one. */
+void run_bring_in(struct watched *process, const struct kernel_head *head);
 /* How long what the thread's last sample was of took: a system call, or that it was off its CPU. */
 void run_on_latency(struct run *run, const struct kernel_head *head);
 /* `vms`: those of the sample; NULL: it has none. */

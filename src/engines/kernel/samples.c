@@ -267,6 +267,7 @@ void run_on_sample(struct run *run, struct watched *process, const struct kernel
 		return;
 	}
 	run_catch_up(run, process, record, size);
+	run_bring_in(process, head);
 	thread->runtime_ns = head->runtime_ns > thread->runtime_ns ? head->runtime_ns :
 								     thread->runtime_ns;
 	run->quality.taken += head->hits;

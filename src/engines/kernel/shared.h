@@ -161,6 +161,7 @@ struct kernel_head {
 	u64 time_ns;    /* CLOCK_MONOTONIC */
 	u64 runtime_ns; /* the thread's CPU time so far, at most a tick old */
 	u64 latency_ns; /* of a system call that has ended */
+	u64 missed[2];  /* addresses not read: by the native walk, by the others; 0: none */
 	u32 pid, tid, cpu;
 	u32 parent; /* process; of KERNEL_FORK */
 	u32 execs;  /* of its process */
@@ -195,5 +196,5 @@ enum kernel_count {
 
 #ifndef __bpf__
 _Static_assert(sizeof(struct kernel_range) == 32, "crosses the kernel boundary");
-_Static_assert(sizeof(struct kernel_head) == 144, "crosses the kernel boundary");
+_Static_assert(sizeof(struct kernel_head) == 160, "crosses the kernel boundary");
 #endif

@@ -78,8 +78,11 @@ struct watched {
 	u64 looked_at;    /* of which files that was */
 	bool has_sleepers; /* whose samples, if they have any, are without its VM's frames */
 	u64 riders_ns;     /* when to ask for threads that have no word of their own again */
-	u32 lives;         /* of threads */
-	s64 carried_ns;    /* of threads that have ended; see pay.c */
+	struct {
+		u64 page, brought_ns;
+	} missed[2]; /* what could not be read last, and when it was brought in: as in struct kernel_head */
+	u32 lives;                          /* of threads */
+	s64 carried_ns;                     /* of threads that have ended; see pay.c */
 	VEC(struct watched_thread) threads; /* by tid */
 	struct {
 		u32 tid;
