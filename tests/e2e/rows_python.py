@@ -127,9 +127,9 @@ def greenlets(run):
         ours, wrong = Counter(), Counter()
         for stack in recording.stacks:
             labels = tuple(frame.label for frame in stack.frames if not frame.is_mark)
-            is_cut = labels and stack.frames[0].label == folded.TRUNCATED  # and says so: what is there is the inner part
+            is_cut = labels and stack.frames[0].label == folded.TRUNCATED  # and says so: the inner part may be all there is
             number = next((str(number) for number, one in enumerate(legal)
-                           if labels == (one[-len(labels):] if is_cut else one[:len(labels)])), None)
+                           if labels == one[:len(labels)] or (is_cut and labels == one[-len(labels):])), None)
             if labels:
                 ours[number] += stack.count
             if number is None:
