@@ -90,7 +90,6 @@ enum calls_source {
 	CALLS_INHERITED, /* or of others of its program, which call other things: nothing is put back */
 };
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
-
 u32 calls_standing(struct calls *calls, u64 salt, enum calls_source source, struct frame *frames,
 		   u32 count);
 /* The same where frames are a list: what stands of it was seen so as a whole. */

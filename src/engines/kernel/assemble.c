@@ -149,8 +149,7 @@ static bool is_leftover(struct calls *calls, u64 program, const struct kernel_vm
 static void take_managed(struct assembly *assembly, struct managed *managed, u64 program,
 			 const struct kernel_vm *vm, const struct frame *frames)
 {
-	bool is_unset = vm->flags & WALK_TOP_UNSET;
-	u32 first = is_leftover(&assembly->calls, program, vm, frames);
+	bool leaves_out = is_leftover(&assembly->calls, program, vm, frames);
 
 	managed->count = 0;
 	managed->has_gap = false;
@@ -160,9 +159,9 @@ static void take_managed(struct assembly *assembly, struct managed *managed, u64
 		return;
 	if (vm->flags & WALK_GC)
 		add_mark(managed, MARK_GC);
-	if (is_unset || first)
+	if (leaves_out || (vm->flags & WALK_TOP_UNSET))
 		add_mark(managed, MARK_MOVING);
-	for (u32 i = first; i < vm->count; i++) {
+	for (u32 i = leaves_out; i < vm->count; i++) {
 		add_managed(managed, &frames[i]);
 		managed->has_gap |= frames[i].kind == FRAME_MARK && frames[i].id == MARK_TRUNCATED;
 	}

@@ -130,7 +130,6 @@ static __always_inline void send_sample(struct drive *drive)
 	struct room *room = drive->room;
 	u64 size = sizeof room->record + 8 * (u64)room->used;
 
-	room->record.head.missed[1] = room->kept.missed;
 	if (room->record.head.has_rest)
 		size += add_rest(drive);
 	if (size > sizeof room->record + sizeof room->words + sizeof room->rest)
@@ -150,6 +149,15 @@ static __always_inline void kernel_frames(void *context, struct kernel_record *r
 	record->head.kernel_count = bytes > 0 ? bytes / sizeof record->kernel[0] : 0;
 }
 
+/* What could not be read since it was asked the last time. */
+static __always_inline u64 take_missed(struct room *room)
+{
+	u64 missed = room->kept.missed;
+
+	room->kept.missed = 0;
+	return missed;
+}
+
 static __always_inline void walk_all(const struct current *current, struct room *room,
 				     const u32 *words)
 {
@@ -159,7 +167,6 @@ static __always_inline void walk_all(const struct current *current, struct room 
 	u32 space = current->process->space;
 
 	mem_begin(&mem);
-	room->kept.missed = 0;
 	begin_walk(&room->walk, &room->regs);
 	drive.space = bpf_map_lookup_elem(&spaces, &space);
 	room->used = room->names = 0;
@@ -167,10 +174,10 @@ static __always_inline void walk_all(const struct current *current, struct room 
 		bpf_loop(KERNEL_NATIVE_MAX, native_one, &drive, 0);
 	else
 		room->record.head.end = UNWIND_DONE;
-	room->record.head.missed[0] = room->kept.missed;
-	room->kept.missed = 0;
+	room->record.head.missed[0] = take_missed(room);
 	if (is_user && (current->process->machines[0] | current->process->machines[1]))
 		bpf_loop(KERNEL_VMS, walk_vm, &drive, 0);
+	room->record.head.missed[1] = take_missed(room);
 	send_sample(&drive);
 }
 

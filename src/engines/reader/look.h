@@ -6,9 +6,9 @@
  * outside it (calls.h), stand under one [moving] leaf. */
 #pragma once
 #include "base/vec.h"
-#include "sample/calls.h"
 #include "mem/plan.h"
 #include "runtimes/runtime.h"
+#include "sample/calls.h"
 #include "sample/sample.h"
 
 typedef VEC(struct frame) look_frames;

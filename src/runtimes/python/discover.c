@@ -209,11 +209,11 @@ static bool refuse_unknown(const struct attempt *attempt)
 	u32 used = 0;
 
 	for (u32 i = 0; i < attempt->unknown_count; i++) {
-		u32 version = attempt->unknown[i];
-		bool is_early = (version & 0xf0) < PYTHON_CANDIDATE;
+		const struct python_state one = { .version = attempt->unknown[i] };
+		bool is_early = python_level(&one) < PYTHON_CANDIDATE;
 		used += (u32)snprintf(texts + used, sizeof texts - used, "%s%u.%u.%u%s",
-				      i ? " or " : "", version >> 24, version >> 16 & 0xff,
-				      version >> 8 & 0xff, is_early ? " (pre-release)" : "");
+				      i ? " or " : "", python_major(&one), python_minor(&one),
+				      python_micro(&one), is_early ? " (pre-release)" : "");
 	}
 	return err_set(attempt->err, ERR_UNSUPPORTED,
 		       "%s: Python %s: sonde knows 2.7, 3.6 and later, from the first release "
@@ -372,9 +372,8 @@ static bool find_variable(const struct loaded *place, struct python_state *state
 
 	if (loaded_symbol(place, "_PyThreadState_Current", &head))
 		state->holder = head;
-	if (python_major(state) < 3 &&
-	    !variable_by_code(place, "PyEval_ThreadsInitialized", &state->gil))
-		state->gil = 0;
+	if (python_major(state) < 3)
+		(void)variable_by_code(place, "PyEval_ThreadsInitialized", &state->gil);
 	if (loaded_symbol(place, "interp_head", &head))
 		return accept(place, state, head, PYTHON_FROM_SYMBOL, err);
 	if (variable_by_code(place, "PyInterpreterState_Head", &head))

@@ -4,8 +4,7 @@
  *	3.12 on        a struct that the interpreter leads to
  *	3.7 to 3.11    at the beginning of the runtime
  *	3.6            variables of ceval.c, in the image beside the one that says who holds it
- *	2.7            a semaphore on the heap, to which a variable leads that PyEval_ThreadsInitialized() looks at
- */
+ *	2.7            a semaphore on the heap, to which a variable leads that PyEval_ThreadsInitialized() looks at */
 #include "runtimes/python/gil.h"
 
 #include "runtimes/python/interpreters.h"
@@ -14,8 +13,7 @@
 enum {
 	GIL_BYTES = 256,
 	RUNTIME_GIL_BYTES = 2048,
-	VARIABLES_BYTES =
-		1 << 18, /* ceval.c's and pystate.c's are 20 kB apart in 3.6, 170 kB with LTO */
+	VARIABLES_BYTES = 1 << 18, /* ceval.c's to pystate.c's in 3.6: 20 kB, 170 kB with LTO */
 	SEMAPHORE_BYTES = 16,
 };
 

@@ -158,10 +158,11 @@ u32 python_versions_number(const char *text)
 
 bool python_versions_find(struct python_state *state)
 {
+	if (python_level(state) < PYTHON_CANDIDATE)
+		return false;
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		const struct version_row *row = &rows[i];
-		if (python_level(state) < PYTHON_CANDIDATE || row->major != python_major(state) ||
-		    row->minor != python_minor(state) ||
+		if (row->major != python_major(state) || row->minor != python_minor(state) ||
 		    (row->before && python_micro(state) >= row->before))
 			continue;
 		state->at = row->at;
