@@ -250,9 +250,14 @@ def deep_cost(run, target, rate=499):
     yield at_most("the interrupt", took, 400, " us", 400 if run.full else 600)
 
 
-def wait_for_walks():
+def interrupt_numbers(recording, ms):
+    """Of the program in the interrupt that this recording has: its runs, and their nanoseconds."""
+    return compiled.numbers("interrupt", recording.process.pid, "on_clock", ms)
+
+
+def wait_for_walks(recording):
     """Until the program in the interrupt runs."""
-    wait_until(lambda: compiled.numbers("interrupt", "on_clock", 20)["runs"])
+    wait_until(lambda: interrupt_numbers(recording, 20)["runs"])
 
 
 def interrupts(run, target, rate, seconds):
@@ -260,9 +265,9 @@ def interrupts(run, target, rate, seconds):
     with tempfile.TemporaryDirectory() as name:
         words = run.sonde.words(Path(name), pid=target.pid, rate=rate, seconds=seconds + 1.5, more=KERNEL)
         recording = Running(words, Path(name))
-        wait_for_walks()
+        wait_for_walks(recording)
         time.sleep(0.4)  # the first stacks are cold
-        found = compiled.numbers("interrupt", "on_clock", int(1000 * seconds))
+        found = interrupt_numbers(recording, int(1000 * seconds))
         recording.finish(30)
         return found, folded.parse(recording.out.read_bytes())
 
@@ -305,7 +310,7 @@ def empty_probe(rate, seconds):
 def walks(run, pid, rate, seconds):
     with tempfile.TemporaryDirectory() as name:
         recording = Running(run.sonde.words(Path(name), pid=pid, rate=rate, seconds=seconds + 1, more=KERNEL), Path(name))
-        wait_for_walks()
+        wait_for_walks(recording)
         yield
         recording.finish(30)
 
