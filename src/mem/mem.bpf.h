@@ -81,6 +81,45 @@ static __always_inline u64 mem_stretch_begin(enum mem_way way, u64 addr, u32 len
 	return addr < last ? addr : last;
 }
 
+/* By words, wherever they begin: of a copy that may begin anywhere the compiler makes a load and a shift for each byte, and
+ * x86-64 needs none of it.  `len` is a number. */
+static __always_inline void mem_copy(u8 *dst, const u8 *src, u32 len)
+{
+	typedef u64 __attribute__((may_alias)) eight;
+	typedef u32 __attribute__((may_alias)) four;
+	u32 done = 0;
+
+#pragma unroll
+	for (; done + 8 <= len; done += 8) {
+		u64 word = *(const eight *)(src + done);
+		__builtin_memcpy(dst + done, &word, 8);
+	}
+	if (done + 4 <= len) {
+		u32 word = *(const four *)(src + done);
+		__builtin_memcpy(dst + done, &word, 4);
+		done += 4;
+	}
+#pragma unroll
+	for (; done < len; done++)
+		dst[done] = src[done];
+}
+
+/* What lies at `addr` is in the stretch from now on, unless it is on two pages; 0: it cannot be read.  A global function: the
+ * verifier looks at it once, and not at each read. */
+__attribute__((noinline)) int mem_refill(struct mem_kept *kept, u32 way, u64 addr, u32 len)
+{
+	if (!kept || way >= MEM_WAYS)
+		return 0;
+	struct mem mem = { kept };
+	struct mem_stretch *stretch = &kept->stretches[way];
+	u64 begin = mem_stretch_begin(way, addr, len);
+	if (addr - begin > MEM_STRETCH_BYTES - len)
+		return 1;
+	stretch->addr = begin;
+	stretch->is_known = mem_read(&mem, begin, stretch->bytes, MEM_STRETCH_BYTES);
+	return stretch->is_known;
+}
+
 /* `len` is a number, and MEM_STRETCH_BYTES at most. */
 static __always_inline bool mem_read_along(const struct mem *mem, enum mem_way way, u64 addr,
 					   void *dst, u32 len)
@@ -89,16 +128,13 @@ static __always_inline bool mem_read_along(const struct mem *mem, enum mem_way w
 	u64 at = addr - stretch->addr;
 
 	if (!stretch->is_known || at > MEM_STRETCH_BYTES - len) {
-		u64 begin = mem_stretch_begin(way, addr, len);
-		at = addr - begin;
-		if (at > MEM_STRETCH_BYTES - len) /* on two pages */
-			return mem_read(mem, addr, dst, len);
-		stretch->addr = begin;
-		stretch->is_known = mem_read(mem, begin, stretch->bytes, MEM_STRETCH_BYTES);
-		if (!stretch->is_known)
+		if (!mem_refill(mem->kept, way, addr, len))
 			return false;
+		at = addr - stretch->addr;
+		if (!stretch->is_known || at > MEM_STRETCH_BYTES - len)
+			return mem_read(mem, addr, dst, len);
 	}
-	__builtin_memcpy(dst, stretch->bytes + at, len);
+	mem_copy(dst, stretch->bytes + at, len);
 	return true;
 }
 

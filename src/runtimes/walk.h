@@ -9,6 +9,12 @@
 #include "mem/mem.h"
 #include "sample/frame.h"
 
+/* How a step calls what the verifier shall look at once, and not on each way that leads there, nor in each turn of a loop: who
+ * includes a step may have a global function of BPF in its place. */
+#ifndef WALK_APART
+#define WALK_APART(function) function
+#endif
+
 enum step {
 	STEP_MORE,   /* *out is filled; go on */
 	STEP_DONE,   /* nothing left, *out is not filled; the stack is whole */

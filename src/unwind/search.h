@@ -38,8 +38,9 @@ UNWIND_TEXT bool unwind_search(const u32 *words, u32 table, u64 pc, struct unwin
 	u32 row = unwind_bisect(words, rows + UNWIND_WORD(words, place),
 				rows + UNWIND_WORD(words, place + 1), (u32)pc & 0xffff);
 	u32 rule = rules + UNWIND_RULE_WORDS * (UNWIND_WORD(words, row) >> 16);
-	u32 four[4] = { UNWIND_WORD(words, rule), UNWIND_WORD(words, rule + 1),
-			UNWIND_WORD(words, rule + 2), UNWIND_WORD(words, rule + 3) };
-	__builtin_memcpy(out, four, sizeof *out);
+	/* two stores, each of all that a load behind it wants: else the CPU waits for them */
+	u64 halves[2] = { UNWIND_WORD(words, rule) | (u64)UNWIND_WORD(words, rule + 1) << 32,
+			  UNWIND_WORD(words, rule + 2) | (u64)UNWIND_WORD(words, rule + 3) << 32 };
+	__builtin_memcpy(out, halves, sizeof *out);
 	return true;
 }

@@ -52,6 +52,7 @@ void kernel_attach_choose(struct bpf_object *object, const struct kernel_program
 {
 	const struct event_list *events = options->events;
 
+	choose(object, "ask_level", false);
 	choose(object, "on_clock", options->with_clock);
 	choose(object, "on_switch", options->with_switches);
 	choose(object, "on_wake", options->with_switches);

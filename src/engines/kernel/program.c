@@ -83,15 +83,20 @@ static bool set_size(const struct bpf_object *object, const char *name, u32 entr
 	       (!bytes || !bpf_map__set_value_size(map, bytes));
 }
 
+static struct bpf_object *open_object(void)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opening, .object_name = "sonde");
+
+	libbpf_set_print(to_log);
+	return bpf_object__open_mem(prof_object, (size_t)prof_object_size, &opening);
+}
+
 static struct bpf_object *load(const struct kernel_constants *constants,
 			       const struct kernel_program_options *options, struct err *err)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opening, .object_name = "sonde");
 	u32 cpus = (u32)libbpf_num_possible_cpus();
+	struct bpf_object *object = open_object();
 
-	libbpf_set_print(to_log);
-	struct bpf_object *object = bpf_object__open_mem(prof_object, (size_t)prof_object_size,
-							 &opening);
 	if (!object || !set_constants(object, constants) ||
 	    !set_size(object, "rooms", cpus * constants->rooms_each, 0) ||
 	    !set_size(object, "sleepers", options->with_switches ? KERNEL_SLEEPERS_MAX : 1, 0) ||
@@ -109,18 +114,6 @@ static struct bpf_object *load(const struct kernel_constants *constants,
 	return NULL;
 }
 
-/* Pids are what our own namespace calls processes: its level is asked of a program that runs as us. */
-static bool ask_level(const struct bpf_object *object, u32 *level)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, options);
-	const struct bpf_program *program = bpf_object__find_program_by_name(object, "ask_level");
-
-	if (!program || bpf_prog_test_run_opts(bpf_program__fd(program), &options) != 0)
-		return false;
-	*level = options.retval;
-	return true;
-}
-
 static u32 pid_space(void)
 {
 	struct stat st;
@@ -128,10 +121,41 @@ static u32 pid_space(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? (u32)st.st_ino : 0;
 }
 
-static struct bpf_object *load_at_level(const struct kernel_program_options *options,
-					struct err *err)
+/* That program, and no other, runs as us. */
+static u32 run_ask_level(struct bpf_object *object)
 {
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	struct bpf_program *program, *asking = NULL;
+
+	bpf_object__for_each_program(program, object)
+	{
+		bool is_it = !strcmp(bpf_program__name(program), "ask_level");
+		bpf_program__set_autoload(program, is_it);
+		asking = is_it ? program : asking;
+	}
+	if (!asking || !set_size(object, "tables", 0, 4096) || bpf_object__load(object) != 0 ||
+	    bpf_prog_test_run_opts(bpf_program__fd(asking), &options) != 0)
+		return 0;
+	return options.retval;
+}
+
+/* The level of our own pid namespace, which decides what processes are called; 0: it is the first. */
+static u32 pid_level(void)
+{
+	static const u32 FIRST = 0xeffffffc; /* include/linux/proc_ns.h, since 3.8 */
+	struct bpf_object *object = pid_space() == FIRST ? NULL : open_object();
+	u32 level = object ? run_ask_level(object) : 0;
+
+	bpf_object__close(object);
+	return level;
+}
+
+static struct bpf_object *load_here(const struct kernel_program_options *options, struct err *err)
+{
+	u32 level = pid_level();
 	struct kernel_constants constants = { .table_mask = options->table_words - 1,
+					      .pid_level = level,
+					      .pid_space = level ? pid_space() : 0,
 					      .rooms_each = options->events ? KERNEL_ROOMS_MOST : 1,
 					      .every = options->every,
 					      .latency_min_ns = options->latency_min_ns,
@@ -143,14 +167,7 @@ static struct bpf_object *load_at_level(const struct kernel_program_options *opt
 					      .watch_all = options->watch_all,
 					      .cgroup = options->cgroup,
 					      .own_pid = (u32)getpid() };
-	struct bpf_object *object = load(&constants, options, err);
-	u32 level = 0;
 
-	if (!object || !ask_level(object, &level) || !level)
-		return object;
-	bpf_object__close(object);
-	constants.pid_level = level;
-	constants.pid_space = pid_space();
 	return load(&constants, options, err);
 }
 
@@ -257,7 +274,7 @@ bool kernel_program_open(struct kernel_program *program,
 		.with_switches = options->with_switches,
 		.probed_pid = options->children || !options->pid ? -1 : (s32)options->pid,
 	};
-	program->object = load_at_level(options, err);
+	program->object = load_here(options, err);
 	if (!program->object)
 		return false;
 	program->processes_fd = map_fd(program->object, "processes");

@@ -10,7 +10,7 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
-#include "engines/kernel/named.bpf.h"
+#include "engines/kernel/steps.bpf.h"
 #include "engines/kernel/task.bpf.h"
 
 #define UNWIND_WORD(words, index) ((words)[(index)&constants.table_mask])
@@ -18,10 +18,7 @@
 #define MADE_RANGE made_range_at
 #define MADE_HAS_RULE made_has_rule
 static __always_inline int made_range_at(const struct kernel_space *space, u64 addr);
-int made_has_rule(const struct kernel_space *space, u64 addr);
-#include "runtimes/python/step.h"
-#include "runtimes/ruby/step.h"
-#include "runtimes/toy/step.h"
+static __always_inline int made_has_rule(const struct kernel_space *space, u64 addr);
 #include "unwind/call.h"
 #include "unwind/search.h"
 #include "unwind/step.h"
@@ -120,55 +117,67 @@ static __always_inline bool user_registers(struct room *room)
 
 /* ---- native frames ------------------------------------------------------------------------- */
 
-/* The number of the range that holds the address; -1: none.  A global function: the verifier looks at it once, and not at each
- * call. */
-__attribute__((noinline)) int find_range(const struct kernel_space *space, u64 addr)
-{
-	if (!space)
-		return -1;
-	u32 low = 0, high = space->count;
-	for (u32 i = 0; i < 10 && low < high; i++) {
-		u32 middle = (low + high) / 2;
-		if (space->ranges[middle & (KERNEL_RANGES_MAX - 1)].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low >= space->count || addr < space->ranges[low & (KERNEL_RANGES_MAX - 1)].start)
-		return -1;
-	return low;
-}
+enum { RANGES_BITS = 9 };
+_Static_assert(1 << RANGES_BITS == KERNEL_RANGES_MAX, "so many halvings");
 
+/* NULL: none holds the address.  A halving a turn, as unwind_bisect(); `zero` is a 0 that the verifier takes for any number: one of
+ * its own it would follow through all the ways there are. */
 static __always_inline const struct kernel_range *range_of(const struct kernel_space *space,
 							   u64 addr)
 {
-	int number = find_range(space, addr);
+	u32 first = space->zero, last = space->count;
 
-	return space && number >= 0 ? &space->ranges[number & (KERNEL_RANGES_MAX - 1)] : NULL;
+	for (u32 i = 0; i < RANGES_BITS && last - first > 1; i++) {
+		u32 middle = first + (last - first) / 2;
+		if (space->ranges[middle & (KERNEL_RANGES_MAX - 1)].start <= addr)
+			first = middle;
+		else
+			last = middle;
+	}
+	const struct kernel_range *range = &space->ranges[first & (KERNEL_RANGES_MAX - 1)];
+	return space->count && addr >= range->start && addr < range->end ? range : NULL;
+}
+
+enum { NOWHERE = -1 };
+
+/* The kind of the range that holds the address, or NOWHERE, and its rule: of kind UNWIND_NONE where it has none.  Global, as those
+ * of steps.bpf.h. */
+GLOBAL int find_rule(const struct kernel_space *space, u64 addr, struct unwind_rule *rule)
+{
+	u32 zero = 0;
+	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
+	const struct kernel_range *range = space ? range_of(space, addr) : NULL;
+
+	if (!rule || !words || !range)
+		return NOWHERE;
+	if (range->kind != KERNEL_RANGE_TABLE ||
+	    !unwind_search(words, range->table, addr - range->bias, rule))
+		rule->kind = UNWIND_NONE;
+	return range->kind;
 }
 
 /* ---- code without a rule ------------------------------------------------------------------- */
 
-static __always_inline int made_range_at(const struct kernel_space *space, u64 addr)
+/* Global, for the same reason. */
+GLOBAL int find_made(const struct kernel_space *space, u64 addr)
 {
-	const struct kernel_range *range = range_of(space, addr);
+	const struct kernel_range *range = space ? range_of(space, addr) : NULL;
 
 	if (!range)
 		return MADE_NOWHERE;
 	return range->kind == KERNEL_RANGE_NO_TABLE ? MADE_NO_TABLE : MADE_TABLE;
 }
 
-/* Global, as find_range(). */
-__attribute__((noinline)) int made_has_rule(const struct kernel_space *space, u64 addr)
+static __always_inline int made_range_at(const struct kernel_space *space, u64 addr)
 {
-	const struct kernel_range *range = range_of(space, addr);
-	struct unwind_rule rule = { 0 };
-	u32 zero = 0;
-	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
+	return find_made(space, addr);
+}
 
-	return words && range && range->kind == KERNEL_RANGE_TABLE &&
-	       unwind_search(words, range->table, addr - range->bias, &rule) &&
-	       rule.kind != UNWIND_NONE;
+static __always_inline int made_has_rule(const struct kernel_space *space, u64 addr)
+{
+	struct unwind_rule rule;
+
+	return find_rule(space, addr, &rule) == KERNEL_RANGE_TABLE && rule.kind != UNWIND_NONE;
 }
 
 /* The caller, if this word of the stack is what leads back to it. */
@@ -217,19 +226,15 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 	struct kernel_head *head = &drive->room->record.head;
 	struct unwind_rule rule = { 0 };
 	struct mem mem = { &drive->room->kept };
-	const struct kernel_range *range = drive->space ?
-						   range_of(drive->space, unwind_place(walk)) :
-						   NULL;
+	int kind = find_rule(drive->space, unwind_place(walk), &rule);
 
-	if (!range || range->kind == KERNEL_RANGE_NO_ROOM) {
+	if (kind == NOWHERE || kind == KERNEL_RANGE_NO_ROOM) {
 		head->has_rest = true;
 		return UNWIND_NO_RULE;
 	}
-	if (range->kind == KERNEL_RANGE_TABLE &&
-	    unwind_search(drive->words, range->table, unwind_place(walk) - range->bias, &rule) &&
-	    rule.kind != UNWIND_NONE)
+	if (rule.kind != UNWIND_NONE)
 		return unwind_step(&mem, &rule, walk);
-	return ruleless_step(drive, range->kind == KERNEL_RANGE_NO_TABLE);
+	return ruleless_step(drive, kind == KERNEL_RANGE_NO_TABLE);
 }
 
 /* The verifier wants the callback's index as u64. */
@@ -283,62 +288,6 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 	drive->vm->count++;
 	room->used = used + MANAGED_WORDS;
 }
-
-/* Global functions, as find_range(): the verifier looks at them once. */
-#define APART(runtime)                                                                            \
-	__attribute__((noinline)) int runtime##_step_apart(                                       \
-		struct room *room, const struct runtime##_state *state, struct frame *frame)      \
-	{                                                                                         \
-		if (!room || !state || !frame)                                                    \
-			return STEP_FAULT;                                                        \
-		struct mem mem = { &room->kept };                                                 \
-		return runtime##_step(&mem, state, &room->managed, frame);                        \
-	}                                                                                         \
-                                                                                                  \
-	__attribute__((noinline)) int runtime##_mend_apart(struct room *room,                     \
-							   const struct runtime##_state *state)   \
-	{                                                                                         \
-		if (!room || !state)                                                              \
-			return 0;                                                                 \
-		struct mem mem = { &room->kept };                                                 \
-		return runtime##_mend(&mem, state, &room->managed);                               \
-	}                                                                                         \
-                                                                                                  \
-	__attribute__((noinline)) int runtime##_begin_apart(                                      \
-		struct room *room, const struct runtime##_state *state, u64 thread)               \
-	{                                                                                         \
-		if (!room || !state)                                                              \
-			return STEP_FAULT;                                                        \
-		struct mem mem = { &room->kept };                                                 \
-		int step = runtime##_begin(&mem, state, thread, &room->managed);                  \
-		room->managed.flags |= WALK_PLACES;                                               \
-		return step;                                                                      \
-	}                                                                                         \
-                                                                                                  \
-	/* The next of the VM's threads is seek.thread. */                                        \
-	__attribute__((noinline)) int runtime##_next_apart(struct room *room,                     \
-							   const struct runtime##_state *state)   \
-	{                                                                                         \
-		if (!room || !state)                                                              \
-			return STEP_FAULT;                                                        \
-		struct mem mem = { &room->kept };                                                 \
-		room->seek.thread = (struct vm_thread){ 0 };                                      \
-		return runtime##_next_thread(&mem, state, &room->seek.where, &room->seek.thread); \
-	}                                                                                         \
-                                                                                                  \
-	__attribute__((noinline)) int runtime##_keep_apart(                                       \
-		struct room *room, const struct runtime##_state *state, struct frame *frame)      \
-	{                                                                                         \
-		struct name_places places;                                                        \
-                                                                                                  \
-		if (!room || !state || !frame)                                                    \
-			return 0;                                                                 \
-		struct mem mem = { &room->kept };                                                 \
-		if (!runtime##_name_places(&mem, state, frame->id, &places))                      \
-			return 0;                                                                 \
-		keep_name(room, &places, frame);                                                  \
-		return 0;                                                                         \
-	}
 
 /* One loop a runtime, over its own step. */
 #define WALKER(runtime)                                                                            \
@@ -476,9 +425,6 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 			head->wants_lock |= 1u << number;                                          \
 	}
 
-APART(toy)
-APART(ruby)
-APART(python)
 WALKER(toy)
 WALKER(ruby)
 WALKER(python)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
- * step.h - walking a Python stack: threads, its innermost frame, one frame at a time.
+ * step.h - walking a Python stack: its innermost frame, one frame at a time; whose it can be, thread_list.h tells.
  *
  *	thread -> [cframe] -> frame -> frame -> (shim) -> frame -> ... -> NULL or base frame
  *
@@ -11,18 +11,9 @@
  * Invariants: every address from the target is checked before it is followed, and nothing but the leaf's pc
  * may move without being noticed. */
 #pragma once
-#include "runtimes/python/layout.h"
-#include "runtimes/walk.h"
-
-#ifdef __bpf__
-#define PYTHON_WALKER static __always_inline
-#else
-#define PYTHON_WALKER static inline
-#endif
+#include "runtimes/python/thread_list.h"
 
 enum {
-	/* Interpreters without a thread, while they start or end, and from 3.13 on while they run nothing. */
-	PYTHON_EMPTY_MAX = 256,
 	/* What is read of a frame: from the first to the last member that is asked for. */
 	PYTHON_FRAME_BYTES = 80,
 	PYTHON_OBJECT_BEGIN =
@@ -47,144 +38,10 @@ enum {
 		1 << 16, /* instructions before a function begins: some for each of its cells */
 };
 
-/* A word that could be the address of an object or a struct. */
-PYTHON_WALKER bool python_address_ok(u64 addr)
-{
-	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
-}
-
 /* References have tags in their low bits from 3.14 on. */
 PYTHON_WALKER u64 python_untagged(const struct python_state *state, u64 value)
 {
 	return state->facts & PYTHON_CODE_IS_TAGGED ? value & ~7ull : value;
-}
-
-/* ---- threads ------------------------------------------------------------------------------- */
-
-/* Who holds the GIL that the interpreter's threads share; 0: nobody, or there is none. */
-PYTHON_WALKER u64 python_holder(const struct mem *mem, const struct python_state *state, u64 interp)
-{
-	const struct python_layout *at = &state->at;
-	u64 gil, holder = 0;
-	u32 locked;
-
-	if (state->holder)
-		return mem_peek_last(mem, state->holder, &holder, 8) ? holder : 0;
-	if (!at->interp_gil || (state->facts & PYTHON_FREE_THREADED))
-		return 0;
-	if (interp == state->main)
-		gil = state->gil;
-	else if (!mem_peek(mem, interp + at->interp_gil, &gil, 8))
-		return 0;
-	if (!python_address_ok(gil) || !mem_peek_last(mem, gil + at->gil_locked, &locked, 4) ||
-	    locked != 1 || !mem_peek_last(mem, gil + at->gil_holder, &holder, 8))
-		return 0;
-	return holder;
-}
-
-/* The list of threads is alive: everything is peeked at. */
-PYTHON_WALKER bool python_interp_of(const struct mem *mem, const struct python_state *state,
-				    u64 thread, u64 *interp)
-{
-	return python_address_ok(thread) &&
-	       mem_peek(mem, thread + state->at.thread_interp, interp, 8) &&
-	       python_address_ok(*interp);
-}
-
-/* The first thread of `interp`, or of one behind it; 0: no more. */
-PYTHON_WALKER bool python_first_of(const struct mem *mem, const struct python_state *state,
-				   u64 interp, u64 *thread)
-{
-	*thread = 0;
-	for (u32 i = 0; i < PYTHON_EMPTY_MAX && interp; i++) {
-		if (!python_address_ok(interp) ||
-		    !mem_peek(mem, interp + state->at.interp_threads, thread, 8))
-			return false;
-		if (*thread)
-			return true;
-		if (!mem_peek(mem, interp + state->at.interp_next, &interp, 8))
-			return false;
-	}
-	return !interp;
-}
-
-/* The thread behind the one at `place`, 0 at the end. */
-PYTHON_WALKER bool python_thread_behind(const struct mem *mem, const struct python_state *state,
-					u64 place, u64 *thread)
-{
-	u64 interp, before = walk_place_address(place), from = state->interpreters;
-
-	if (place) {
-		if (!python_interp_of(mem, state, before, &interp) ||
-		    !mem_peek(mem, before + state->at.thread_next, thread, 8))
-			return false;
-		if (*thread)
-			return true;
-		from = interp + state->at.interp_next;
-	}
-	return mem_peek(mem, from, &interp, 8) && python_first_of(mem, state, interp, thread);
-}
-
-PYTHON_WALKER enum vm_thread_state
-python_thread_state(const struct mem *mem, const struct python_state *state, u64 thread, u64 interp)
-{
-	u32 wants = 0;
-
-	if (state->facts & PYTHON_FREE_THREADED)
-		return VM_THREAD_UNKNOWN;
-	if (python_holder(mem, state, interp) == thread)
-		return VM_THREAD_RUNNING;
-	if (state->at.thread_wants && mem_peek(mem, thread + state->at.thread_wants, &wants, 4) &&
-	    wants)
-		return VM_THREAD_WAITING;
-	return VM_THREAD_BLOCKED;
-}
-
-/* Frames are a list: nobody knows where the outermost ones are. */
-PYTHON_WALKER bool python_skip(const struct python_state *state, struct walk *walk, u32 keep)
-{
-	(void)state, (void)walk, (void)keep;
-	return false;
-}
-
-/* Of a thread that gives up its CPU: is it for the VM's lock?  Older versions do not say. */
-PYTHON_WALKER bool python_wants_lock(const struct mem *mem, const struct python_state *state,
-				     u64 thread)
-{
-	u64 interp;
-
-	return python_interp_of(mem, state, thread, &interp) &&
-	       python_thread_state(mem, state, thread, interp) == VM_THREAD_WAITING;
-}
-
-PYTHON_WALKER enum step python_next_thread(const struct mem *mem, const struct python_state *state,
-					   u64 *where, struct vm_thread *out)
-{
-	const struct python_layout *at = &state->at;
-	u32 number = *where ? walk_place_number(*where) + 1 : 0;
-	u64 thread, interp;
-
-	if (number >= WALK_PLACES_MAX || !python_thread_behind(mem, state, *where, &thread))
-		return STEP_FAULT;
-	if (!thread)
-		return STEP_DONE;
-	if (!python_interp_of(mem, state, thread, &interp))
-		return STEP_FAULT;
-	out->thread = thread;
-	out->native = 0;
-	out->tid = 0;
-	out->state = python_thread_state(mem, state, thread, interp);
-	if (!mem_peek(mem, thread + at->thread_native, &out->native, 8))
-		out->native = 0;
-	out->carrier = out->native;
-	if (state->pthread_tid && out->native) {
-		if (!mem_peek(mem, out->native + state->pthread_tid, &out->tid, 4))
-			out->tid = 0;
-	} else if (at->thread_tid && !mem_peek(mem, thread + at->thread_tid, &out->tid, 4)) {
-		out->tid = 0;
-	}
-	*where = walk_place_make(thread, number);
-	return STEP_MORE;
 }
 
 /* ---- exceptions ---------------------------------------------------------------------------- */
@@ -627,28 +484,39 @@ PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct pyt
 
 /* ---- a generator without a link to its caller ---------------------------------------------- */
 
+/* How many words a function's frame takes, if `code` is what it runs; 0: it is none. */
+PYTHON_WALKER u32 python_frame_size(const struct mem *mem, const struct python_state *state,
+				    u64 frame, u64 code, u64 type_of_code)
+{
+	u64 type;
+	u32 size;
+	u8 owner;
+
+	return python_address_ok(code) && mem_peek(mem, code + PYTHON_TYPE, &type, 8) &&
+			       type == type_of_code &&
+			       mem_peek(mem, code + state->at.code_frame, &size, 4) &&
+			       mem_read(mem, frame + state->at.frame_owner, &owner, 1) &&
+			       owner == PYTHON_OWNED_BY_THREAD ?
+		       size :
+		       0;
+}
+
 /* The function's frame that ends where the thread's stack of frames does; 0: not found. */
 PYTHON_WALKER u64 python_last_pushed(const struct mem *mem, const struct python_state *state,
 				     u64 thread, u64 type_of_code)
 {
-	const struct python_layout *at = &state->at;
-	u64 end, words[PYTHON_LAST_PART], type;
-	u32 size;
-	u8 owner;
+	u64 end, words[PYTHON_LAST_PART];
 
-	if (!mem_read(mem, thread + at->thread_top, &end, 8) || !python_address_ok(end))
+	if (!mem_read(mem, thread + state->at.thread_top, &end, 8) || !python_address_ok(end))
 		return 0;
 	for (u32 i = 0; i < PYTHON_LAST_WORDS; i++) {
 		u32 place = PYTHON_LAST_PART - 1 - i % PYTHON_LAST_PART;
-		u64 frame = end - 8 - 8ull * i, code;
+		u64 frame = end - 8 - 8ull * i;
 		if (i % PYTHON_LAST_PART == 0 &&
 		    !mem_peek(mem, frame + 8 - sizeof words, words, sizeof words))
 			return 0;
-		code = words[place];
-		if (python_address_ok(code) && mem_peek(mem, code + PYTHON_TYPE, &type, 8) &&
-		    type == type_of_code && mem_peek(mem, code + at->code_frame, &size, 4) &&
-		    size == i + 1 && mem_read(mem, frame + at->frame_owner, &owner, 1) &&
-		    owner == PYTHON_OWNED_BY_THREAD)
+		if (WALK_APART(python_frame_size)(mem, state, frame, words[place], type_of_code) ==
+		    i + 1)
 			return frame;
 	}
 	return 0;
@@ -754,6 +622,13 @@ PYTHON_WALKER bool python_frame_ok(const struct walk *walk, const struct python_
 	       (frame->owner >= PYTHON_OWNED_BY_C || python_address_ok(frame->code));
 }
 
+/* Frames are a list: nobody knows where the outermost ones are. */
+PYTHON_WALKER bool python_skip(const struct python_state *state, struct walk *walk, u32 keep)
+{
+	(void)state, (void)walk, (void)keep;
+	return false;
+}
+
 /* One frame a call.  The first with a name is the leaf. */
 PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_state *state,
 				    struct walk *walk, struct frame *out)
@@ -786,7 +661,7 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	}
 	out->id = frame.code;
 	out->owner = 0;
-	if (!python_identity(mem, state, frame.code, &out->owner))
+	if (!WALK_APART(python_identity)(mem, state, frame.code, &out->owner))
 		return leaf ? python_leave_out(mem, state, walk, frame.previous) : STEP_FAULT;
 	out->pos = (u32)frame.pc;
 	bool entry = python_is_entry(mem, state, out->at, &frame);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only)
+ * steps.bpf.h - the runtimes' steps, and parts of them, as global functions: the verifier looks at each of those once, and not on
+ * every way that leads there, nor in every turn of a loop.  That is most of the time that it takes to load the programs. */
+#pragma once
+#define WALK_APART(part) part##_once /* before walk.h, which has it otherwise */
+#define GLOBAL __attribute__((noinline))
+
+#include "engines/kernel/named.bpf.h"
+#include "runtimes/python/layout.h"
+#include "runtimes/ruby/layout.h"
+#include "runtimes/walk.h"
+
+/* ---- parts --------------------------------------------------------------------------------- */
+
+struct ruby_env;
+
+GLOBAL int ruby_outer_env(struct mem_kept *kept, const struct walk *walk, u32 lives, u64 ep,
+			  struct ruby_env *env);
+GLOBAL int python_identity_of(struct mem_kept *kept, const struct python_state *state, u64 code,
+			      u64 *out);
+GLOBAL int python_size_of(struct mem_kept *kept, const struct python_state *state, u64 frame,
+			  u64 code, u64 type_of_code);
+GLOBAL int python_looked_into(struct mem_kept *kept, const struct python_state *state, u64 *interp,
+			      u64 *thread);
+
+static __always_inline bool ruby_read_outer_env_once(const struct mem *mem, const struct walk *walk,
+						     bool lives, u64 ep, struct ruby_env *env)
+{
+	return ruby_outer_env(mem->kept, walk, lives, ep, env);
+}
+
+static __always_inline bool
+python_identity_once(const struct mem *mem, const struct python_state *state, u64 code, u64 *out)
+{
+	return python_identity_of(mem->kept, state, code, out);
+}
+
+static __always_inline u32 python_frame_size_once(const struct mem *mem,
+						  const struct python_state *state, u64 frame,
+						  u64 code, u64 type_of_code)
+{
+	return python_size_of(mem->kept, state, frame, code, type_of_code);
+}
+
+static __always_inline bool python_look_into_once(const struct mem *mem,
+						  const struct python_state *state, u64 *interp,
+						  u64 *thread)
+{
+	return python_looked_into(mem->kept, state, interp, thread);
+}
+
+#include "runtimes/python/step.h"
+#include "runtimes/ruby/step.h"
+#include "runtimes/toy/step.h"
+
+GLOBAL int ruby_outer_env(struct mem_kept *kept, const struct walk *walk, u32 lives, u64 ep,
+			  struct ruby_env *env)
+{
+	struct mem mem = { kept };
+
+	return kept && walk && env && ruby_read_outer_env(&mem, walk, lives, ep, env);
+}
+
+GLOBAL int python_identity_of(struct mem_kept *kept, const struct python_state *state, u64 code,
+			      u64 *out)
+{
+	struct mem mem = { kept };
+
+	return kept && state && out && python_identity(&mem, state, code, out);
+}
+
+GLOBAL int python_size_of(struct mem_kept *kept, const struct python_state *state, u64 frame,
+			  u64 code, u64 type_of_code)
+{
+	struct mem mem = { kept };
+
+	return kept && state ? python_frame_size(&mem, state, frame, code, type_of_code) : 0;
+}
+
+GLOBAL int python_looked_into(struct mem_kept *kept, const struct python_state *state, u64 *interp,
+			      u64 *thread)
+{
+	struct mem mem = { kept };
+
+	return kept && state && interp && thread && python_look_into(&mem, state, interp, thread);
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+#define APART(runtime)                                                                            \
+	GLOBAL int runtime##_step_apart(struct room *room, const struct runtime##_state *state,   \
+					struct frame *frame)                                      \
+	{                                                                                         \
+		if (!room || !state || !frame)                                                    \
+			return STEP_FAULT;                                                        \
+		struct mem mem = { &room->kept };                                                 \
+		return runtime##_step(&mem, state, &room->managed, frame);                        \
+	}                                                                                         \
+                                                                                                  \
+	GLOBAL int runtime##_mend_apart(struct room *room, const struct runtime##_state *state)   \
+	{                                                                                         \
+		if (!room || !state)                                                              \
+			return 0;                                                                 \
+		struct mem mem = { &room->kept };                                                 \
+		return runtime##_mend(&mem, state, &room->managed);                               \
+	}                                                                                         \
+                                                                                                  \
+	GLOBAL int runtime##_begin_apart(struct room *room, const struct runtime##_state *state,  \
+					 u64 thread)                                              \
+	{                                                                                         \
+		if (!room || !state)                                                              \
+			return STEP_FAULT;                                                        \
+		struct mem mem = { &room->kept };                                                 \
+		int step = runtime##_begin(&mem, state, thread, &room->managed);                  \
+		room->managed.flags |= WALK_PLACES;                                               \
+		return step;                                                                      \
+	}                                                                                         \
+                                                                                                  \
+	/* The next of the VM's threads is seek.thread. */                                        \
+	GLOBAL int runtime##_next_apart(struct room *room, const struct runtime##_state *state)   \
+	{                                                                                         \
+		if (!room || !state)                                                              \
+			return STEP_FAULT;                                                        \
+		struct mem mem = { &room->kept };                                                 \
+		room->seek.thread = (struct vm_thread){ 0 };                                      \
+		return runtime##_next_thread(&mem, state, &room->seek.where, &room->seek.thread); \
+	}                                                                                         \
+                                                                                                  \
+	GLOBAL int runtime##_keep_apart(struct room *room, const struct runtime##_state *state,   \
+					struct frame *frame)                                      \
+	{                                                                                         \
+		struct name_places places;                                                        \
+                                                                                                  \
+		if (!room || !state || !frame)                                                    \
+			return 0;                                                                 \
+		struct mem mem = { &room->kept };                                                 \
+		if (!runtime##_name_places(&mem, state, frame->id, &places))                      \
+			return 0;                                                                 \
+		keep_name(room, &places, frame);                                                  \
+		return 0;                                                                         \
+	}
+
+APART(toy)
+APART(ruby)
+APART(python)
