@@ -308,7 +308,7 @@ static __always_inline void resume(struct task_struct *task, u64 now_ns)
 	struct kernel_head *head = off->is_passed ? NULL :
 						    bpf_ringbuf_reserve(&records, sizeof *head, 0);
 	if (head) {
-		begin_head(head, task, number_of(task->group_leader), 0, KERNEL_RESUME);
+		begin_head(head, task, process_of(task), 0, KERNEL_RESUME);
 		head->latency_ns = share_of(off, now_ns - off->out_ns,
 					    end_of(off, now_ns) - off->out_ns);
 		bpf_ringbuf_submit(head, BPF_RB_NO_WAKEUP);
@@ -390,7 +390,7 @@ static __always_inline bool tell_sleeper(struct seq_file *seq, struct task_struc
 {
 	struct kernel_sleeper row = { .since_ns = since_ns };
 
-	row.pid = number_of(task->group_leader);
+	row.pid = process_of(task);
 	if (!bpf_map_lookup_elem(&processes, &row.pid))
 		return false;
 	row.tid = number_of(task);
@@ -462,7 +462,7 @@ int on_fork(u64 *context)
 {
 	struct task_struct *parent = (struct task_struct *)context[0];
 	struct task_struct *child = (struct task_struct *)context[1];
-	u32 parent_pid = number_of(parent->group_leader), pid = number_of(child);
+	u32 parent_pid = process_of(parent), pid = number_of(child);
 	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &parent_pid);
 
 	if (!process || !pid || child->tgid == parent->tgid || !constants.follow_children)
@@ -478,7 +478,7 @@ SEC("tp_btf/sched_process_exec")
 int on_exec(u64 *context)
 {
 	struct task_struct *task = (struct task_struct *)context[0];
-	u32 pid = number_of(task->group_leader);
+	u32 pid = process_of(task);
 	struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
 
 	if (!process)
@@ -521,7 +521,7 @@ SEC("tp_btf/sched_process_exit")
 int on_exit(u64 *context)
 {
 	struct task_struct *task = (struct task_struct *)context[0];
-	u32 pid = number_of(task->group_leader);
+	u32 pid = process_of(task);
 	const struct kernel_process *process = bpf_map_lookup_elem(&processes, &pid);
 	u32 number = task->pid;
 	u64 address = (u64)task;

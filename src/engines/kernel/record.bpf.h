@@ -66,7 +66,7 @@ static __always_inline struct current current_thread(void)
 {
 	struct current current = { .task = bpf_get_current_task_btf() };
 
-	current.pid = number_of(current.task->group_leader);
+	current.pid = process_of(current.task);
 	current.process = bpf_map_lookup_elem(&processes, &current.pid);
 	if (!current.process && constants.watch_all && !(current.task->flags & TASK_IS_EXITING))
 		current.process = adopt(current.pid);

@@ -71,22 +71,36 @@ static __always_inline bool has_user(const struct task_struct *task)
 	return task->mm && task->mm->start_code;
 }
 
-/* A process by the number that our own pid namespace has for it; 0: none. */
-static __always_inline u32 number_of(struct task_struct *task)
+/* A thread by the number that our own pid namespace has for it; 0: none.  The first one's is the kernel's own.  (Read by the
+ * helper: of each pointer that is followed in the kernel's types the verifier looks these up by name, a millisecond each.) */
+static __always_inline u32 number_of(const struct task_struct *task)
 {
-	struct pid *pid = task->thread_pid;
+	struct pid *pid = NULL;
 	struct pid_namespace *space = NULL;
-	unsigned int inode = 0;
+	unsigned int level = 0, inode = 0;
 	int number = 0;
 
-	if (!pid || pid->level < constants.pid_level)
+	if (!constants.pid_level)
+		return task->pid;
+	bpf_probe_read_kernel(&pid, sizeof pid, &task->thread_pid);
+	bpf_probe_read_kernel(&level, sizeof level, &pid->level);
+	if (!pid || level < constants.pid_level)
 		return 0;
 	const struct upid *ours = &pid->numbers[constants.pid_level];
 	bpf_probe_read_kernel(&number, sizeof number, &ours->nr);
-	if (!constants.pid_level)
-		return number;
 	/* other containers have numbers at our level, too */
 	bpf_probe_read_kernel(&space, sizeof space, &ours->ns);
 	bpf_probe_read_kernel(&inode, sizeof inode, &space->ns.inum);
 	return inode == constants.pid_space ? number : 0;
+}
+
+/* The same of its process. */
+static __always_inline u32 process_of(const struct task_struct *task)
+{
+	struct task_struct *leader = NULL;
+
+	if (!constants.pid_level)
+		return task->tgid;
+	bpf_probe_read_kernel(&leader, sizeof leader, &task->group_leader);
+	return number_of(leader);
 }
