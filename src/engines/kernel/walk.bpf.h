@@ -175,7 +175,7 @@ static __always_inline int made_range_at(const struct kernel_space *space, u64 a
 
 static __always_inline int made_has_rule(const struct kernel_space *space, u64 addr)
 {
-	struct unwind_rule rule;
+	struct unwind_rule rule = { 0 };
 
 	return find_rule(space, addr, &rule) == KERNEL_RANGE_TABLE && rule.kind != UNWIND_NONE;
 }

@@ -362,24 +362,37 @@ PYTHON_WALKER u64 python_place(const struct mem *mem, const struct python_state 
 	return 0;
 }
 
+/* Is this the thread's own cframe, the outermost, or the next one? */
+PYTHON_WALKER bool python_is_outermost(const struct mem *mem, const struct python_state *state,
+				       const struct walk *walk)
+{
+	u64 outer;
+
+	return walk->limit - walk->thread < PYTHON_THREAD_MAX ||
+	       (mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) &&
+		outer - walk->thread < PYTHON_THREAD_MAX);
+}
+
 /* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. Any may
  * be the last of a greenlet, which has a chain of its own, without its shims while it is left for another.
  * No function at all: there is none, or the cframe, which is published before it is filled, says what an earlier
- * call left in its place; then the thread stands outside of it. */
+ * call left in its place, or something that never was a cframe; then the thread stands outside of it. */
 PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_state *state,
 				   struct walk *walk)
 {
 	bool whole = walk->cursor || !walk->base || !python_is_generator(mem, state, walk->base);
 
-	if (walk->depth || !(state->facts & PYTHON_HAS_CFRAME) || (walk->flags & WALK_TOP_UNSET))
+	if (walk->depth || !(state->facts & PYTHON_HAS_CFRAME))
 		return whole ? STEP_DONE : STEP_FAULT;
-	walk->flags |= WALK_TOP_UNSET;
-	if (!python_outer(mem, state, walk, &walk->cursor))
-		return STEP_FAULT;
-	if (walk->cursor)
-		return STEP_HIDDEN;
-	walk->flags &= ~(u32)WALK_TOP_UNSET;
-	return STEP_DONE;
+	if (!(walk->flags & WALK_TOP_UNSET)) {
+		walk->flags |= WALK_TOP_UNSET;
+		if (!python_outer(mem, state, walk, &walk->cursor))
+			return STEP_FAULT;
+		if (walk->cursor)
+			return STEP_HIDDEN;
+		walk->flags &= ~(u32)WALK_TOP_UNSET;
+	}
+	return whole && python_is_outermost(mem, state, walk) ? STEP_DONE : STEP_FAULT;
 }
 
 /* What tells one path from another: how long it is, and its end. */

@@ -161,6 +161,22 @@ static void nothing_is_left(void **state)
 	}
 }
 
+/* Something lies there that never was a cframe, and leads to what holds nothing. */
+static void what_is_left_is_no_cframe(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up(&stage, versions[v]);
+		put(&stage, THREAD + stage.python.at.thread_frame, INNER);
+		put_cframe(&stage, INNER, 0, MIDDLE);
+		assert_outcome(&stage, STEP_FAULT, 0, 0);
+		put_cframe(&stage, INNER, 0, ROOT); /* the first entry of all */
+		assert_outcome(&stage, STEP_DONE, 0, 0);
+	}
+}
+
 /* A shim that an earlier call left, behind which nothing comes. */
 static void a_shim_is_left(void **state)
 {
@@ -308,6 +324,7 @@ int main(void)
 		cmocka_unit_test(what_is_filled_is_walked),
 		cmocka_unit_test(the_root_has_nothing),
 		cmocka_unit_test(nothing_is_left),
+		cmocka_unit_test(what_is_left_is_no_cframe),
 		cmocka_unit_test(a_shim_is_left),
 		cmocka_unit_test(a_function_calls_it),
 		cmocka_unit_test(a_generator_calls_it),
