@@ -10,6 +10,7 @@
 #include "elf/go_table.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -108,12 +109,37 @@ struct key {
 	char name[NAME_SIZE];
 };
 
+/* Some rules come from the code itself, and of an image without a build-id nothing else says which it is. */
+static u64 digest_code(const struct image *image)
+{
+	enum { CHUNK = 64 << 10 };
+	AUTO_FREE u8 *bytes = malloc(CHUNK);
+	struct image_segment segment;
+	u64 digest = 0;
+
+	for (u32 i = 0; bytes && i < image_segment_count(image); i++) {
+		if (!image_segment(image, i, &segment) || segment.type != PT_LOAD ||
+		    !(segment.flags & PF_X))
+			continue;
+		for (u64 done = 0; done < segment.file_size; done += CHUNK) {
+			u64 left = segment.file_size - done;
+			u32 length = left < CHUNK ? (u32)left : CHUNK;
+			if (!image_bytes(image, segment.address + done, bytes, length))
+				return 0;
+			digest = XXH3_64bits_withSeed(bytes, length, digest);
+		}
+	}
+	return digest;
+}
+
 static bool find_key(const struct unwind_cache *cache, const struct image *image, struct key *out)
 {
 	struct {
 		struct cfi_digest content;
 		u64 entry;
 		u64 go[2];
+		u64 code;
+		u8 build_id[BUILD_ID_MAX];
 		u8 writer[BUILD_ID_MAX];
 	} all = { .entry = image_entry(image) };
 
@@ -121,6 +147,8 @@ static bool find_key(const struct unwind_cache *cache, const struct image *image
 	if (!cfi_digest(image, &all.content, NULL))
 		return false;
 	go_table_digest(image, all.go);
+	if (!image_build_id(image, all.build_id))
+		all.code = digest_code(image);
 	XXH128_hash_t hash = XXH3_128bits(&all, sizeof all);
 	out->words[0] = hash.low64;
 	out->words[1] = hash.high64;

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "elf/cfi.h"
 #include "unwind/arch.h"
+#include "unwind/code.h"
 #include "unwind/go.h"
 #include "unwind/rules.h"
 #include "unwind/search.h"
@@ -130,6 +131,45 @@ static bool read_section(struct compiling *compiling, const struct image *image,
 	return true;
 }
 
+static int compare_spans(const void *left_, const void *right_)
+{
+	const struct span *left = left_, *right = right_;
+
+	if (left->begin != right->begin)
+		return left->begin < right->begin ? -1 : 1;
+	if (left->source != right->source)
+		return left->source - right->source;
+	return (left->end > right->end) - (left->end < right->end);
+}
+
+static void sort_spans(struct compiling *compiling)
+{
+	if (compiling->spans.count)
+		qsort(compiling->spans.at, compiling->spans.count, sizeof compiling->spans.at[0],
+		      compare_spans);
+}
+
+/* What no table tells about, from its instructions. */
+static void read_code(struct compiling *compiling, const struct image *image)
+{
+	VEC(struct unwind_covered) covered = { 0 };
+
+	sort_spans(compiling);
+	for (u32 i = 0; i < compiling->spans.count; i++) {
+		const struct span *span = &compiling->spans.at[i];
+		struct unwind_covered *last = covered.count ? &covered.at[covered.count - 1] : NULL;
+		if (last && span->begin <= last->end)
+			last->end = span->end > last->end ? span->end : last->end;
+		else
+			compiling->no_memory |= !vec_push(
+				&covered, (struct unwind_covered){ span->begin, span->end });
+	}
+	compiling->no_memory |= !unwind_code_spans(image, covered.at, covered.count, add_span,
+						   compiling);
+	compiling->source++;
+	vec_free(&covered);
+}
+
 static bool read_all(struct compiling *compiling, const struct image *image, struct err *err)
 {
 	static const struct unwind_rule none;
@@ -141,22 +181,12 @@ static bool read_all(struct compiling *compiling, const struct image *image, str
 	compiling->source++;
 	if (!read_section(compiling, image, CFI_DEBUG_FRAME, err))
 		return false;
+	read_code(compiling, image);
 	add_entry(compiling, image);
 	return !compiling->no_memory || err_no_memory(err);
 }
 
 /* ---- points -------------------------------------------------------------------------------- */
-
-static int compare_spans(const void *left_, const void *right_)
-{
-	const struct span *left = left_, *right = right_;
-
-	if (left->begin != right->begin)
-		return left->begin < right->begin ? -1 : 1;
-	if (left->source != right->source)
-		return left->source - right->source;
-	return (left->end > right->end) - (left->end < right->end);
-}
 
 static void add_point(struct compiling *compiling, u64 pc, u16 rule)
 {
@@ -184,8 +214,7 @@ static bool make_points(struct compiling *compiling, struct err *err)
 	u64 covered = 0;
 	bool is_after_entry = false;
 
-	qsort(compiling->spans.at, compiling->spans.count, sizeof compiling->spans.at[0],
-	      compare_spans);
+	sort_spans(compiling);
 	for (u32 i = 0; i < compiling->spans.count; i++) {
 		const struct span *span = &compiling->spans.at[i];
 		u64 begin = span->begin > covered ? span->begin : covered;

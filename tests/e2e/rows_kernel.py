@@ -12,7 +12,7 @@ from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_python import KINDS, SOME_KINDS, impossible
 from rows_threads import window
 from rows_truth import against_periods, is_beside, tight_grammar
-from target import CpuSeries, process_cpu_ns, start
+from target import CpuSeries, Target, process_cpu_ns, start
 
 KERNEL = ("-e", "kernel")
 NATIVE = Path(__file__).resolve().parents[1] / "targets" / "native"
@@ -32,28 +32,42 @@ def wrong_callee(names, calls):
     return None
 
 
+def shapes(run, what, command):
+    """All the ways in which C calls, by turns."""
+    with Target(command) as target:
+        calls = target.facts["calls"]
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
+    wrong, rootless, own = Counter(), Counter(), 0
+    for stack in recording.stacks:
+        names = symbols(stack)
+        own += stack.count * any(name in calls for name in names)
+        wrong[wrong_callee(names, calls)] += stack.count
+        if names[0] not in ("_start", "[libc.so.6]", "__clone3", "clone") or not {"main", "work"} & set(names):
+            rootless[";".join(names)[:200]] += stack.count
+    del wrong[None]
+    yield Figure(f"{what}: wrong neighbours {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
+    yield at_least(f"{what}: from the first function on {rootless.most_common(1) or ''}",
+                   100 - 100 * rootless.total() / recording.samples, 99.5, " %")
+    yield at_least(f"{what}: with a function of the program", 100 * own / recording.samples, 99.5, " %")
+    yield enough(f"{what}: samples", recording.samples, 500)
+    yield exactly(f"{what}: ledger: expected - taken - lost",
+                  recording.quality["expected"] - recording.quality["taken"] - recording.lost, 0)
+
+
 @row("kernel-stacks", "C without frame pointers: 0 wrong neighbours, >= 99.5 % from the first function on", language="native")
 def stacks(run):
     for threads in (1, 4):
-        with start(run.interpreter, "shapes.c", threads) as target:
-            calls = target.facts["calls"]
-            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
-        wrong, rootless, own = Counter(), Counter(), 0
-        for stack in recording.stacks:
-            names = symbols(stack)
-            own += stack.count * any(name in calls for name in names)
-            wrong[wrong_callee(names, calls)] += stack.count
-            if names[0] not in ("_start", "[libc.so.6]", "__clone3", "clone") or not {"main", "work"} & set(names):
-                rootless[";".join(names)[:200]] += stack.count
-        del wrong[None]
-        what = f"{threads} threads"
-        yield Figure(f"{what}: wrong neighbours {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
-        yield at_least(f"{what}: from the first function on {rootless.most_common(1) or ''}",
-                       100 - 100 * rootless.total() / recording.samples, 99.5, " %")
-        yield at_least(f"{what}: with a function of the program", 100 * own / recording.samples, 99.5, " %")
-        yield enough(f"{what}: samples", recording.samples, 500)
-        yield exactly(f"{what}: ledger: expected - taken - lost",
-                      recording.quality["expected"] - recording.quality["taken"] - recording.lost, 0)
+        yield from shapes(run, f"{threads} threads", run.interpreter.command("shapes.c", threads))
+
+
+TABLELESS = ("-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer")
+
+
+@row("kernel-tableless", "the same of C that has no unwind tables, either: by what its instructions do", language="native")
+def tableless(run):
+    built = compiled.build(*run.interpreter.argv, NATIVE / "shapes.c", *TABLELESS)
+    for threads in (1, 4):
+        yield from shapes(run, f"{threads} threads", [built, str(threads)])
 
 
 @row("kernel-frames", "C with frame pointers and no tables, from its exec on: >= 98 % from the first function on", language="native")
@@ -135,8 +149,14 @@ def children(run):
         yield holds(f"{how}: truncated", True, recording.quality["truncated"], "printed")
 
 
+# Where a program and a thread begin; musl's program in a function that libc's unnamed one is called by.
+FIRST = {"_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone", "__clone"}
+MUSL = "[libc.so]"
+
+
 def is_whole(stack):
-    return symbols(stack)[0] in ("_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone", "__clone")
+    names = symbols(stack)
+    return names[0] in FIRST or (MUSL in names[:2] and stack.frames[0].label != folded.TRUNCATED)
 
 
 def managed(stacks):

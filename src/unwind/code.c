@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * code.c - see code.h.
+ *
+ *	gaps -> instructions, one after the other -> where functions begin -> the state of the stack at each -> spans
+ *
+ * A function begins at a symbol, where a call leads, where an address is taken, and on a line of the cache behind padding. (The cases
+ * of a jump through a table have no rules, unless another jump leads there.) */
+#include "unwind/code.h"
+
+#include "base/table.h"
+#include "base/vec.h"
+#include "elf/image.h"
+#include "unwind/arch.h"
+#include "unwind/instruction.h"
+#include "unwind/rule.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	GAP_MIN = 16, /* less is padding */
+	BYTES_MAX = 32 << 20,
+	STATES_MAX = UINT16_MAX,
+	LINE = 16, /* functions are aligned so */
+	DEPTH_MAX = 1 << 20,
+};
+
+/* What is known of the stack in front of an instruction. */
+struct state {
+	s32 depth; /* from sp to the CFA; LOST: not known */
+	s32 frame; /* from fp to the CFA, where fp leads there; 0: it does not */
+	/* Of a stack that was realigned, where sp no longer leads there: a register has the CFA, and is pushed (gcc's DRAP). */
+	s32 below;  /* from sp to fp; LOST: not known */
+	s32 kept;   /* from the place where the CFA was pushed to fp; 0: it was not */
+	u8 cfa_reg; /* which has it, and 1 more; 0: none */
+	u8 base;    /* of the saved registers: UNWIND_BASE_* */
+	s8 saved[UNWIND_SAVED];
+	u8 is_last;   /* there is no caller */
+	u8 is_signal; /* but what was interrupted */
+	u8 zero[2];
+};
+
+enum { LOST = INT32_MIN };
+enum { STATE_NONE, STATE_ENTRY, STATE_LAST, STATE_SIGNAL };
+
+/* Of an instruction's first byte: also that nothing need come here from the one in front of it, and that a jump comes here. */
+enum { BEGINS = 1, IS_ENTRY = 2, MAY_BE_ENTRY = 4, IS_LED_TO = 8 };
+
+struct gap {
+	u64 begin, end;
+	u8 *bytes, *marks;
+	u16 *states; /* numbers */
+};
+
+struct work {
+	u64 address;
+	u16 state;
+};
+
+struct reading {
+	const struct image *image;
+	VEC(struct gap) gaps;
+	VEC(struct state) states;
+	struct table table;           /* of the states */
+	VEC(struct work) soon, later; /* see walk() */
+	u64 total;
+	bool no_memory;
+};
+
+/* ---- gaps ---------------------------------------------------------------------------------- */
+
+/* The same byte, over and over. */
+static bool is_filling(const struct gap *gap)
+{
+	return memcmp(gap->bytes, gap->bytes + 1, gap->end - gap->begin - 1) == 0;
+}
+
+static void add_gap(struct reading *reading, u64 begin, u64 end)
+{
+	struct gap gap = { .begin = begin, .end = end };
+	u64 size = end - begin;
+
+	if (end < begin + GAP_MIN || size > BYTES_MAX - reading->total)
+		return;
+	gap.bytes = malloc(size);
+	gap.marks = calloc(size, 1);
+	gap.states = calloc(size, sizeof gap.states[0]);
+	bool good = gap.bytes && gap.marks && gap.states;
+	reading->no_memory |= !good;
+	if (good && image_bytes(reading->image, begin, gap.bytes, (u32)size) && !is_filling(&gap) &&
+	    vec_push(&reading->gaps, gap)) {
+		reading->total += size;
+		return;
+	}
+	free(gap.bytes);
+	free(gap.marks);
+	free(gap.states);
+}
+
+static void find_gaps_in(struct reading *reading, u64 at, u64 end,
+			 const struct unwind_covered *covered, u32 count)
+{
+	for (u32 i = 0; i < count && at < end; i++) {
+		if (covered[i].end <= at)
+			continue;
+		if (covered[i].begin > at)
+			add_gap(reading, at, covered[i].begin < end ? covered[i].begin : end);
+		at = covered[i].end;
+	}
+	if (at < end)
+		add_gap(reading, at, end);
+}
+
+/* By sections, where there are any: a segment can hold data, too. */
+static void find_gaps(struct reading *reading, const struct unwind_covered *covered, u32 count)
+{
+	const struct image *image = reading->image;
+	struct image_section section;
+	struct image_segment segment;
+	bool has_sections = false;
+
+	for (u32 i = 0; i < image_section_count(image); i++) {
+		if (!image_section(image, i, &section) || section.type != SHT_PROGBITS ||
+		    !(section.flags & SHF_EXECINSTR))
+			continue;
+		has_sections = true;
+		find_gaps_in(reading, section.address, section.address + section.size, covered,
+			     count);
+	}
+	for (u32 i = 0; !has_sections && i < image_segment_count(image); i++)
+		if (image_segment(image, i, &segment) && segment.type == PT_LOAD &&
+		    segment.flags & PF_X)
+			find_gaps_in(reading, segment.address, segment.address + segment.file_size,
+				     covered, count);
+}
+
+/* They are in ascending order, as sections and segments are. */
+static struct gap *gap_of(struct reading *reading, u64 address)
+{
+	u32 low = 0, high = reading->gaps.count;
+
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+		if (reading->gaps.at[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < reading->gaps.count && address >= reading->gaps.at[low].begin ?
+		       &reading->gaps.at[low] :
+		       NULL;
+}
+
+static bool read_at(const struct gap *gap, u64 address, struct instruction *out)
+{
+	return instruction_read(gap->bytes + (address - gap->begin), gap->end - address, address,
+				out);
+}
+
+/* ---- where functions begin ----------------------------------------------------------------- */
+
+/* What fills the room between functions: one of the instructions that do nothing, or a trap. */
+static bool is_padding(const struct gap *gap, u64 address, u32 length)
+{
+	const u8 *bytes = gap->bytes + (address - gap->begin);
+	u32 at = 0;
+
+	while (at < length && (bytes[at] == 0x66 || bytes[at] == 0x2e))
+		at++;
+	return at < length && (bytes[at] == 0x90 || bytes[at] == 0xcc ||
+			       (at + 1 < length && bytes[at] == 0x0f && bytes[at + 1] == 0x1f));
+}
+
+static bool ends_way(const struct instruction *instruction)
+{
+	return instruction->kind == INSTRUCTION_JUMP || instruction->kind == INSTRUCTION_RETURN;
+}
+
+/* Its place among those that a callee saves; UNWIND_SAVED: it is none. */
+static u32 place_of(u8 reg)
+{
+#define LOOK(place, number)  \
+	if (reg == (number)) \
+		return place;
+	UNWIND_EACH_SAVED(LOOK)
+#undef LOOK
+	return UNWIND_SAVED;
+}
+
+/* endbr64, or what saves a register that a caller wants back: no loop begins so. */
+static bool looks_like_entry(const struct gap *gap, u64 at, const struct instruction *instruction)
+{
+	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return (instruction->kind == INSTRUCTION_PUSH &&
+		place_of(instruction->reg) < UNWIND_SAVED) ||
+	       (instruction->length == sizeof endbr64 &&
+		!memcmp(gap->bytes + (at - gap->begin), endbr64, sizeof endbr64));
+}
+
+/* One instruction after the other, from the gap's begin. */
+static void sweep(struct gap *gap)
+{
+	struct instruction instruction;
+	bool is_behind_end = true, is_behind_padding = true;
+
+	for (u64 at = gap->begin; at < gap->end;) {
+		u64 place = at - gap->begin;
+		if (!read_at(gap, at, &instruction)) {
+			at++;
+			continue;
+		}
+		gap->marks[place] |= BEGINS;
+		if (is_behind_end || is_behind_padding)
+			gap->marks[place] |= MAY_BE_ENTRY;
+		if (is_behind_padding && at % LINE == 0 && looks_like_entry(gap, at, &instruction))
+			gap->marks[place] |= IS_ENTRY;
+		is_behind_padding = is_padding(gap, at, instruction.length);
+		is_behind_end = ends_way(&instruction) || instruction.kind == INSTRUCTION_CALL;
+		at += instruction.length;
+	}
+}
+
+static void mark(struct reading *reading, u64 address, u8 where, u8 what)
+{
+	struct gap *gap = gap_of(reading, address);
+
+	if (gap && (gap->marks[address - gap->begin] & where) == where)
+		gap->marks[address - gap->begin] |= what;
+}
+
+static void mark_symbols(struct reading *reading)
+{
+	struct image_symbol symbol;
+
+	mark(reading, image_entry(reading->image), 0, BEGINS | IS_ENTRY);
+	for (u32 i = 0; image_symbol(reading->image, i, &symbol); i++)
+		if (symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC)
+			mark(reading, symbol.value, 0, BEGINS | IS_ENTRY);
+}
+
+/* Where calls and jumps lead, and what has its address taken. */
+static void mark_targets(struct reading *reading, const struct gap *gap)
+{
+	struct instruction instruction;
+
+	for (u64 at = gap->begin; at < gap->end; at++) {
+		if (!(gap->marks[at - gap->begin] & BEGINS) || !read_at(gap, at, &instruction) ||
+		    !instruction.target)
+			continue;
+		if (instruction.kind == INSTRUCTION_CALL || instruction.kind == INSTRUCTION_ADDRESS)
+			mark(reading, instruction.target, BEGINS | MAY_BE_ENTRY, IS_ENTRY);
+		else
+			mark(reading, instruction.target, BEGINS, IS_LED_TO);
+	}
+}
+
+/* What a signal's handler returns to: mov $15, %rax; syscall (rt_sigreturn).  It comes back to its first byte, from in front of it. */
+static void mark_signal(struct gap *gap)
+{
+	static const u8 returns[][9] = { { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 },
+					 { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 } };
+	static const u32 lengths[] = { 9, 7 };
+	u64 size = gap->end - gap->begin;
+
+	for (u32 i = 0; i < COUNT_OF(returns); i++)
+		for (u64 at = 1; at + lengths[i] <= size; at++)
+			if (gap->marks[at] & BEGINS &&
+			    !memcmp(gap->bytes + at, returns[i], lengths[i])) {
+				gap->states[at] = gap->states[at + lengths[i] - 2] = STATE_SIGNAL;
+				if (!gap->states[at - 1])
+					gap->states[at - 1] = STATE_SIGNAL;
+			}
+}
+
+/* ---- states -------------------------------------------------------------------------------- */
+
+static bool same_state(const void *owner, u32 item, const void *key)
+{
+	const struct reading *reading = owner;
+
+	return memcmp(&reading->states.at[item], key, sizeof(struct state)) == 0;
+}
+
+static u16 state_number(struct reading *reading, const struct state *state)
+{
+	u64 hash = table_hash(state, sizeof *state);
+	u32 found = table_find(&reading->table, hash, same_state, reading, state);
+
+	if (found != TABLE_NONE)
+		return (u16)found;
+	if (reading->states.count == STATES_MAX)
+		return STATE_NONE;
+	if (!vec_push(&reading->states, *state) ||
+	    !table_add(&reading->table, hash, reading->states.count - 1)) {
+		reading->no_memory = true;
+		return STATE_NONE;
+	}
+	return (u16)(reading->states.count - 1);
+}
+
+/* In the order of STATE_NONE and so on. */
+static void begin_states(struct reading *reading)
+{
+	struct state state = { .depth = LOST, .below = LOST };
+
+	memset(state.saved, UNWIND_SAVED_SAME, sizeof state.saved);
+	state_number(reading, &state);
+	state.depth = UNWIND_ENTRY_CFA;
+	state_number(reading, &state);
+	state.is_last = true;
+	state_number(reading, &state);
+	state.is_signal = true;
+	state_number(reading, &state);
+}
+
+/* Where the top of the stack is, from what the saved registers' places are relative to. */
+static s8 top_of(const struct state *state)
+{
+	s32 depth = state->base == UNWIND_BASE_FP ? state->below : state->depth, words = -depth / 8;
+
+	return depth == LOST || depth % 8 || words <= UNWIND_SAVED_LOST ? UNWIND_SAVED_LOST :
+									  (s8)words;
+}
+
+static void move_sp(struct state *state, s32 down)
+{
+	state->depth += state->depth == LOST ? 0 : down;
+	state->below += state->below == LOST ? 0 : down;
+}
+
+static void push(struct state *state, u8 reg)
+{
+	u32 place = place_of(reg);
+
+	move_sp(state, 8);
+	if (state->below != LOST && state->cfa_reg == reg + 1)
+		state->kept = state->below;
+	if (place < UNWIND_SAVED && state->saved[place] == UNWIND_SAVED_SAME)
+		state->saved[place] = top_of(state);
+}
+
+static void pop(struct state *state, u8 reg)
+{
+	u32 place = place_of(reg);
+
+	if (place < UNWIND_SAVED && state->saved[place] == top_of(state))
+		state->saved[place] = UNWIND_SAVED_SAME;
+	if (reg == UNWIND_FP)
+		state->frame = state->kept = 0;
+	move_sp(state, -8);
+}
+
+/* fp = sp + amount.  Behind a realignment what was pushed last is the caller's fp. */
+static void make_frame(struct state *state, s32 amount)
+{
+	if (state->depth != LOST) {
+		state->frame = state->depth - amount;
+	} else if (state->cfa_reg) {
+		state->below = amount;
+		state->base = UNWIND_BASE_FP;
+		state->saved[place_of(UNWIND_FP)] = 0;
+	}
+}
+
+static s32 from_frame(const struct state *state, s32 amount)
+{
+	return state->frame ? state->frame - amount : LOST;
+}
+
+/* Behind the instruction. */
+static void follow(struct state *state, const struct instruction *instruction)
+{
+	switch (instruction->kind) {
+	case INSTRUCTION_PUSH:
+		push(state, instruction->reg);
+		break;
+	case INSTRUCTION_POP:
+		pop(state, instruction->reg);
+		break;
+	case INSTRUCTION_ADD:
+		move_sp(state, -instruction->amount);
+		break;
+	case INSTRUCTION_LOSE:
+		state->depth = state->below = LOST;
+		break;
+	case INSTRUCTION_COPY:
+		state->cfa_reg = state->depth == instruction->amount ? instruction->reg + 1 : 0;
+		break;
+	case INSTRUCTION_FRAME:
+		make_frame(state, instruction->amount);
+		break;
+	case INSTRUCTION_UNFRAME:
+		state->depth = from_frame(state, instruction->amount);
+		break;
+	case INSTRUCTION_LEAVE:
+		state->depth = from_frame(state, 0);
+		state->below = LOST;
+		pop(state, UNWIND_FP);
+		break;
+	case INSTRUCTION_CLEAR:
+		/* of a callee that did not save it nobody may want it */
+		state->is_last |= state->saved[place_of(UNWIND_FP)] == UNWIND_SAVED_SAME;
+		state->frame = 0;
+		break;
+	default:
+		break;
+	}
+	if (state->depth != LOST && (state->depth < 0 || state->depth > DEPTH_MAX))
+		state->depth = LOST;
+}
+
+/* ---- the ways ------------------------------------------------------------------------------ */
+
+static void go_on(struct reading *reading, u64 address, u16 state, bool is_later)
+{
+	struct work work = { address, state };
+
+	reading->no_memory |= !(is_later ? vec_push(&reading->later, work) :
+					   vec_push(&reading->soon, work));
+}
+
+/* Where a call is over.  Where a jump leads, too, or padding is, it may be one that never is: if nothing else leads there, later. */
+static bool comes_back(struct reading *reading, const struct gap *gap, u64 at, u16 state)
+{
+	struct instruction instruction;
+	bool is_padded = false;
+	u64 from = at;
+
+	for (; at < gap->end && read_at(gap, at, &instruction) &&
+	       is_padding(gap, at, instruction.length);
+	     at += instruction.length)
+		is_padded = true;
+	bool is_led_to = at < gap->end && gap->marks[at - gap->begin] & IS_LED_TO;
+	if (is_led_to)
+		go_on(reading, from, state, true);
+	return !is_led_to && !is_padded;
+}
+
+/* To the end of the way, or to where another has been. */
+static void walk(struct reading *reading, struct work work)
+{
+	struct gap *gap = gap_of(reading, work.address);
+	struct instruction instruction;
+	bool is_first = true;
+
+	for (u64 at = work.address; gap && at < gap->end && work.state && !reading->no_memory;
+	     is_first = false) {
+		u64 place = at - gap->begin;
+		bool is_foreign = gap->marks[place] & IS_ENTRY && work.state != STATE_ENTRY &&
+				  !(is_first && work.state == STATE_LAST);
+		if (gap->states[place] || is_foreign || !read_at(gap, at, &instruction))
+			return;
+		gap->marks[place] |= BEGINS;
+		gap->states[place] = work.state;
+		struct state state = reading->states.at[work.state];
+		follow(&state, &instruction);
+		work.state = state_number(reading, &state);
+		at += instruction.length;
+		if (instruction.target && (instruction.kind == INSTRUCTION_JUMP ||
+					   instruction.kind == INSTRUCTION_BRANCH))
+			go_on(reading, instruction.target, work.state, false);
+		if (instruction.kind == INSTRUCTION_CALL ?
+			    !comes_back(reading, gap, at, work.state) :
+			    ends_way(&instruction))
+			return;
+	}
+}
+
+static void walk_soon(struct reading *reading)
+{
+	while (reading->soon.count && !reading->no_memory)
+		walk(reading, reading->soon.at[--reading->soon.count]);
+}
+
+static void walk_later(struct reading *reading)
+{
+	while (reading->later.count && !reading->no_memory) {
+		walk(reading, reading->later.at[--reading->later.count]);
+		walk_soon(reading);
+	}
+}
+
+static void walk_entries(struct reading *reading, const struct gap *gap)
+{
+	u64 first = image_entry(reading->image);
+
+	for (u64 at = gap->begin; at < gap->end; at++)
+		if (gap->marks[at - gap->begin] & IS_ENTRY)
+			go_on(reading, at, at == first ? STATE_LAST : STATE_ENTRY, false);
+	walk_soon(reading);
+}
+
+/* What no way has led to, behind one that ends, and begins on a line behind padding, is the next function; unless the last one
+ * jumps through a table: then it may be a case. */
+static void walk_rest(struct reading *reading, struct gap *gap)
+{
+	struct instruction instruction;
+	bool is_behind_end = true, is_behind_padding = true, has_cases = false;
+
+	for (u64 at = gap->begin; at < gap->end;) {
+		u64 place = at - gap->begin;
+		if (!(gap->marks[place] & BEGINS) || !read_at(gap, at, &instruction)) {
+			at++;
+			continue;
+		}
+		bool is_pad = is_padding(gap, at, instruction.length);
+		has_cases &= !(gap->marks[place] & IS_ENTRY);
+		if (!gap->states[place] && !(gap->marks[place] & IS_LED_TO) && is_behind_end &&
+		    is_behind_padding && !is_pad && !has_cases && at % LINE == 0) {
+			gap->marks[place] |= IS_ENTRY;
+			go_on(reading, at, STATE_ENTRY, false);
+			walk_soon(reading);
+		}
+		/* with nothing on the stack it is a tail call */
+		has_cases |= instruction.kind == INSTRUCTION_JUMP && !instruction.target &&
+			     gap->states[place] != STATE_ENTRY;
+		is_behind_padding = is_pad;
+		is_behind_end = ends_way(&instruction) ||
+				(is_pad && (is_behind_end || !gap->states[place]));
+		at += instruction.length;
+	}
+}
+
+/* ---- spans --------------------------------------------------------------------------------- */
+
+static void rule_of(const struct state *state, struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){ .kind = UNWIND_PLUS,
+				      .reg = UNWIND_SP,
+				      .offset = state->depth };
+	if (state->is_last) {
+		*rule = (struct unwind_rule){ .kind = state->is_signal ? UNWIND_SIGNAL :
+									 UNWIND_END };
+		return;
+	}
+	rule->base = state->base;
+	if (state->depth == LOST) {
+		rule->kind = state->kept ? UNWIND_DEREF : state->frame ? UNWIND_PLUS : UNWIND_NONE;
+		rule->reg = UNWIND_FP;
+		rule->offset = state->kept ? -state->kept : state->frame;
+	}
+	memcpy(rule->saved, state->saved, sizeof rule->saved);
+}
+
+static bool put(const struct reading *reading, u64 begin, u64 end, u16 state, unwind_span_fn *fn,
+		void *arg)
+{
+	struct unwind_rule rule;
+
+	if (!state)
+		return true;
+	rule_of(&reading->states.at[state], &rule);
+	return fn(arg, begin, end, &rule);
+}
+
+static bool put_spans(const struct reading *reading, const struct gap *gap, unwind_span_fn *fn,
+		      void *arg)
+{
+	struct instruction instruction;
+	u64 begin = gap->begin, at = gap->begin;
+	u16 state = STATE_NONE;
+
+	while (at < gap->end) {
+		u16 its = gap->states[at - gap->begin];
+		u32 length = its && gap->marks[at - gap->begin] & BEGINS &&
+					     read_at(gap, at, &instruction) ?
+				     instruction.length :
+				     1;
+		if (its != state) {
+			if (!put(reading, begin, at, state, fn, arg))
+				return false;
+			begin = at;
+			state = its;
+		}
+		at += length;
+	}
+	return put(reading, begin, at, state, fn, arg);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static void free_all(struct reading *reading)
+{
+	for (u32 i = 0; i < reading->gaps.count; i++) {
+		free(reading->gaps.at[i].bytes);
+		free(reading->gaps.at[i].marks);
+		free(reading->gaps.at[i].states);
+	}
+	vec_free(&reading->gaps);
+	vec_free(&reading->states);
+	vec_free(&reading->soon);
+	vec_free(&reading->later);
+	table_free(&reading->table);
+}
+
+bool unwind_code_spans(const struct image *image, const struct unwind_covered *covered, u32 count,
+		       unwind_span_fn *fn, void *arg)
+{
+	struct reading reading = { .image = image };
+	bool enough = false;
+
+	if (image_machine(image) != EM_X86_64)
+		return true;
+	find_gaps(&reading, covered, count);
+	begin_states(&reading);
+	for (u32 i = 0; i < reading.gaps.count; i++)
+		sweep(&reading.gaps.at[i]);
+	mark_symbols(&reading);
+	for (u32 i = 0; i < reading.gaps.count; i++)
+		mark_targets(&reading, &reading.gaps.at[i]);
+	for (u32 i = 0; i < reading.gaps.count; i++)
+		walk_entries(&reading, &reading.gaps.at[i]);
+	for (u32 i = 0; i < reading.gaps.count; i++)
+		walk_rest(&reading, &reading.gaps.at[i]);
+	walk_later(&reading);
+	for (u32 i = 0; i < reading.gaps.count; i++) {
+		walk_rest(&reading, &reading.gaps.at[i]);
+		mark_signal(&reading.gaps.at[i]);
+	}
+	for (u32 i = 0; i < reading.gaps.count && !enough && !reading.no_memory; i++)
+		enough = !put_spans(&reading, &reading.gaps.at[i], fn, arg);
+	free_all(&reading);
+	return !reading.no_memory;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * instruction.h - what an instruction does to the stack, and how long it is.
+ *
+ * x86-64 (Intel's manual, volume 2, chapter 2 and appendix A): all lengths; of what is done, what compilers and people who write
+ * assembly do with the stack pointer and the frame pointer.  What else writes the stack pointer is told to be unknown.
+ *
+ * Private to this folder and its tests. */
+#pragma once
+#include "base/types.h"
+
+enum instruction_kind {
+	INSTRUCTION_OTHER,
+	INSTRUCTION_PUSH, /* `reg`, or what is no register that anybody keeps: UNWIND_PC */
+	INSTRUCTION_POP,
+	INSTRUCTION_ADD,     /* sp += amount */
+	INSTRUCTION_LOSE,    /* sp becomes what only a run can tell */
+	INSTRUCTION_FRAME,   /* fp = sp + amount */
+	INSTRUCTION_UNFRAME, /* sp = fp + amount */
+	INSTRUCTION_COPY,    /* reg = sp + amount */
+	INSTRUCTION_LEAVE,   /* sp = fp, and pops fp */
+	INSTRUCTION_CLEAR,   /* fp = 0: by the ABI, outermost */
+	INSTRUCTION_ADDRESS, /* the address `target` is had */
+	INSTRUCTION_CALL,    /* `target`; 0: wherever a register or a word leads */
+	INSTRUCTION_JUMP,    /* the same */
+	INSTRUCTION_BRANCH,  /* to `target`, or on */
+	INSTRUCTION_RETURN,  /* goes nowhere that is known */
+	INSTRUCTION_KINDS
+};
+
+struct instruction {
+	enum instruction_kind kind;
+	u8 length; /* bytes, 1 to 15 */
+	u8 reg;    /* DWARF's number */
+	s32 amount;
+	u64 target;
+};
+
+/* The one at `address`, of which `left` bytes are there. False: there is none. */
+bool instruction_read(const u8 *bytes, u64 left, u64 address, struct instruction *out);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * instruction.c - lengths, and what is done to the stack.
+ *
+ * (Of 1,900,000 instructions of libc, CPython, libgmp, musl and sonde the lengths are objdump's.) */
+#include "check.h"
+
+#include <string.h>
+
+#include "unwind/arch.h"
+#include "unwind/instruction.h"
+
+enum { AT = 0x1000 };
+
+struct row {
+	const char *text;
+	u8 bytes[15];
+	u8 length;
+	enum instruction_kind kind;
+	s32 amount;
+	u8 reg;
+	u64 target;
+};
+
+static const struct row rows[] = {
+	{ "push %rbx", { 0x53 }, 1, .kind = INSTRUCTION_PUSH, .reg = X86_RBX },
+	{ "push %r12", { 0x41, 0x54 }, 2, .kind = INSTRUCTION_PUSH, .reg = X86_R12 },
+	{ "push $1", { 0x6a, 1 }, 2, .kind = INSTRUCTION_PUSH, .reg = UNWIND_PC },
+	{ "push -8(%r10)",
+	  { 0x41, 0xff, 0x72, 0xf8 },
+	  4,
+	  .kind = INSTRUCTION_PUSH,
+	  .reg = UNWIND_PC },
+	{ "pop %rbp", { 0x5d }, 1, .kind = INSTRUCTION_POP, .reg = X86_RBP },
+	{ "pop %rsp", { 0x5c }, 1, .kind = INSTRUCTION_LOSE, .reg = X86_RSP },
+	{ "sub $16, %rsp", { 0x48, 0x83, 0xec, 0x10 }, 4, .kind = INSTRUCTION_ADD, .amount = -16 },
+	{ "add $0x1000, %rsp",
+	  { 0x48, 0x81, 0xc4, 0, 0x10, 0, 0 },
+	  7,
+	  .kind = INSTRUCTION_ADD,
+	  .amount = 0x1000 },
+	{ "lea -8(%rsp), %rsp",
+	  { 0x48, 0x8d, 0x64, 0x24, 0xf8 },
+	  5,
+	  .kind = INSTRUCTION_ADD,
+	  .amount = -8,
+	  .reg = X86_RSP },
+	{ "lea -16(%rbp), %rsp",
+	  { 0x48, 0x8d, 0x65, 0xf0 },
+	  4,
+	  .kind = INSTRUCTION_UNFRAME,
+	  .amount = -16,
+	  .reg = X86_RSP },
+	{ "lea 8(%rsp), %r10",
+	  { 0x4c, 0x8d, 0x54, 0x24, 8 },
+	  5,
+	  .kind = INSTRUCTION_COPY,
+	  .amount = 8,
+	  .reg = X86_R10 },
+	{ "lea 8(%rsp,%rax), %rsp",
+	  { 0x48, 0x8d, 0x64, 0x04, 8 },
+	  5,
+	  .kind = INSTRUCTION_LOSE,
+	  .amount = 8,
+	  .reg = X86_RSP },
+	{ "and $-32, %rsp", { 0x48, 0x83, 0xe4, 0xe0 }, 4, .kind = INSTRUCTION_LOSE },
+	{ "sub %rax, %rsp", { 0x48, 0x29, 0xc4 }, 3, .kind = INSTRUCTION_LOSE },
+	{ "cmp %rax, %rsp", { 0x48, 0x39, 0xc4 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "test %rsp, %rsp", { 0x48, 0x85, 0xe4 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "mov %rsp, %rax", { 0x48, 0x89, 0xe0 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "mov %rsp, 8(%rdi)", { 0x48, 0x89, 0x67, 8 }, 4, .kind = INSTRUCTION_OTHER },
+	{ "mov 48(%rdi), %rsp", { 0x48, 0x8b, 0x67, 48 }, 4, .kind = INSTRUCTION_LOSE },
+	{ "mov %rsp, %rbp", { 0x48, 0x89, 0xe5 }, 3, .kind = INSTRUCTION_FRAME },
+	{ "mov %rbp, %rsp", { 0x48, 0x89, 0xec }, 3, .kind = INSTRUCTION_UNFRAME },
+	{ "mov %r12, %rsp", { 0x4c, 0x89, 0xe4 }, 3, .kind = INSTRUCTION_LOSE },
+	{ "mov %rsp, %r12", { 0x49, 0x89, 0xe4 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "leave", { 0xc9 }, 1, .kind = INSTRUCTION_LEAVE },
+	{ "xor %ebp, %ebp", { 0x31, 0xed }, 2, .kind = INSTRUCTION_CLEAR },
+	{ "xor %r13d, %r13d", { 0x45, 0x31, 0xed }, 3, .kind = INSTRUCTION_OTHER },
+	{ "call +0x10", { 0xe8, 0x0b, 0, 0, 0 }, 5, .kind = INSTRUCTION_CALL, .target = AT + 0x10 },
+	{ "call *%rax", { 0xff, 0xd0 }, 2, .kind = INSTRUCTION_CALL },
+	{ "jmp -2", { 0xeb, 0xfc }, 2, .kind = INSTRUCTION_JUMP, .target = AT - 2 },
+	{ "jmp *(%rax,%rcx,8)", { 0xff, 0x24, 0xc8 }, 3, .kind = INSTRUCTION_JUMP },
+	{ "notrack jmp *%rax", { 0x3e, 0xff, 0xe0 }, 3, .kind = INSTRUCTION_JUMP },
+	{ "jne +0x106",
+	  { 0x0f, 0x85, 0, 1, 0, 0 },
+	  6,
+	  .kind = INSTRUCTION_BRANCH,
+	  .target = AT + 0x106 },
+	{ "ret", { 0xc3 }, 1, .kind = INSTRUCTION_RETURN },
+	{ "repz ret", { 0xf3, 0xc3 }, 2, .kind = INSTRUCTION_RETURN },
+	{ "ud2", { 0x0f, 0x0b }, 2, .kind = INSTRUCTION_RETURN },
+	{ "hlt", { 0xf4 }, 1, .kind = INSTRUCTION_RETURN },
+	{ "lea 0x10(%rip), %rdi",
+	  { 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0 },
+	  7,
+	  .kind = INSTRUCTION_ADDRESS,
+	  .target = AT + 0x17 },
+	{ "movabs $1, %rax", { 0x48, 0xb8, 1 }, 10, .kind = INSTRUCTION_OTHER },
+	{ "mov $1, %eax", { 0xb8, 1 }, 5, .kind = INSTRUCTION_OTHER },
+	{ "movw $1, 8(%rsp)", { 0x66, 0xc7, 0x44, 0x24, 8, 1, 0 }, 7, .kind = INSTRUCTION_OTHER },
+	{ "testb $1, (%rax)", { 0xf6, 0, 1 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "notb (%rax)", { 0xf6, 0x10 }, 2, .kind = INSTRUCTION_OTHER },
+	{ "endbr64", { 0xf3, 0x0f, 0x1e, 0xfa }, 4, .kind = INSTRUCTION_OTHER },
+	{ "syscall", { 0x0f, 0x05 }, 2, .kind = INSTRUCTION_OTHER },
+	{ "nopw cs:0(%rax,%rax)", { 0x66, 0x2e, 0x0f, 0x1f, 0x84 }, 10, .kind = INSTRUCTION_OTHER },
+	{ "vpxor %ymm4, %ymm4, %ymm4", { 0xc5, 0xdd, 0xef, 0xe4 }, 4, .kind = INSTRUCTION_OTHER },
+	{ "vpalignr $8, %xmm4, %xmm4, %xmm4",
+	  { 0xc4, 0xe3, 0x59, 0x0f, 0xe4, 8 },
+	  6,
+	  .kind = INSTRUCTION_OTHER },
+	{ "vmovdqu64 64(%rsi), %zmm4",
+	  { 0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x66, 1 },
+	  7,
+	  .kind = INSTRUCTION_OTHER },
+	{ "pshufd $1, %xmm4, %xmm4", { 0x66, 0x0f, 0x70, 0xe4, 1 }, 5, .kind = INSTRUCTION_OTHER },
+};
+static void each_is_what_it_is(void **unused)
+{
+	struct instruction got;
+
+	(void)unused;
+	for (u32 i = 0; i < COUNT_OF(rows); i++) {
+		const struct row *row = &rows[i];
+		if (!instruction_read(row->bytes, sizeof row->bytes, AT, &got) ||
+		    got.length != row->length || got.kind != row->kind ||
+		    got.amount != row->amount || got.reg != row->reg || got.target != row->target)
+			fail_msg("%s: %u bytes, kind %d, amount %d, register %u, target %llx",
+				 row->text, got.length, got.kind, got.amount, got.reg,
+				 (unsigned long long)got.target);
+	}
+}
+
+static void what_is_cut_is_none(void **unused)
+{
+	struct instruction got;
+
+	(void)unused;
+	for (u32 i = 0; i < COUNT_OF(rows); i++)
+		for (u32 left = 0; left < rows[i].length; left++)
+			assert_false(instruction_read(rows[i].bytes, left, AT, &got));
+}
+
+static void what_does_not_exist_is_none(void **unused)
+{
+	static const u8 push_es[] = { 0x06, 0 },
+			prefixes[15] = { 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+					 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66 };
+	struct instruction got;
+
+	(void)unused;
+	assert_false(instruction_read(push_es, sizeof push_es, AT, &got));
+	assert_false(instruction_read(prefixes, sizeof prefixes, AT, &got));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_what_it_is),
+		cmocka_unit_test(what_is_cut_is_none),
+		cmocka_unit_test(what_does_not_exist_is_none),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
