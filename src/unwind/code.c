@@ -19,8 +19,9 @@
 #include <string.h>
 
 enum {
-	GAP_MIN = 16, /* less is padding */
-	BYTES_MAX = 32 << 20,
+	GAP_MIN = 16,        /* less is padding */
+	BYTES_MAX = 8 << 20, /* some 0.4 s */
+	SECTIONS_MAX = 64,   /* of code */
 	STATES_MAX = UINT16_MAX,
 	LINE = 16, /* functions are aligned so */
 	DEPTH_MAX = 1 << 20,
@@ -118,17 +119,17 @@ static void find_gaps(struct reading *reading, const struct unwind_covered *cove
 	const struct image *image = reading->image;
 	struct image_section section;
 	struct image_segment segment;
-	bool has_sections = false;
+	u32 sections = 0;
 
-	for (u32 i = 0; i < image_section_count(image); i++) {
+	for (u32 i = 0; i < image_section_count(image) && sections < SECTIONS_MAX; i++) {
 		if (!image_section(image, i, &section) || section.type != SHT_PROGBITS ||
 		    !(section.flags & SHF_EXECINSTR))
 			continue;
-		has_sections = true;
+		sections++;
 		find_gaps_in(reading, section.address, section.address + section.size, covered,
 			     count);
 	}
-	for (u32 i = 0; !has_sections && i < image_segment_count(image); i++)
+	for (u32 i = 0; !sections && i < image_segment_count(image); i++)
 		if (image_segment(image, i, &segment) && segment.type == PT_LOAD &&
 		    segment.flags & PF_X)
 			find_gaps_in(reading, segment.address, segment.address + segment.file_size,
@@ -315,19 +316,30 @@ static void begin_states(struct reading *reading)
 	state_number(reading, &state);
 }
 
+/* What is further away than any frame is large is not known. */
+static s32 moved(s32 distance, s64 by)
+{
+	s64 sum = distance + by;
+
+	return distance == LOST || sum < -DEPTH_MAX || sum > DEPTH_MAX ? LOST : (s32)sum;
+}
+
 /* Where the top of the stack is, from what the saved registers' places are relative to. */
 static s8 top_of(const struct state *state)
 {
-	s32 depth = state->base == UNWIND_BASE_FP ? state->below : state->depth, words = -depth / 8;
+	s32 depth = state->base == UNWIND_BASE_FP ? state->below : state->depth;
+	bool is_known = depth != LOST && depth % 8 == 0 && -depth / 8 > UNWIND_SAVED_LOST &&
+			-depth / 8 < UNWIND_SAVED_SAME;
 
-	return depth == LOST || depth % 8 || words <= UNWIND_SAVED_LOST ? UNWIND_SAVED_LOST :
-									  (s8)words;
+	return is_known ? (s8)(-depth / 8) : UNWIND_SAVED_LOST;
 }
 
-static void move_sp(struct state *state, s32 down)
+static void move_sp(struct state *state, s64 down)
 {
-	state->depth += state->depth == LOST ? 0 : down;
-	state->below += state->below == LOST ? 0 : down;
+	state->depth = moved(state->depth, down);
+	state->below = moved(state->below, down);
+	if (state->depth < 0)
+		state->depth = LOST;
 }
 
 static void push(struct state *state, u8 reg)
@@ -356,9 +368,10 @@ static void pop(struct state *state, u8 reg)
 static void make_frame(struct state *state, s32 amount)
 {
 	if (state->depth != LOST) {
-		state->frame = state->depth - amount;
+		s32 frame = moved(state->depth, -(s64)amount);
+		state->frame = frame == LOST ? 0 : frame;
 	} else if (state->cfa_reg) {
-		state->below = amount;
+		state->below = moved(0, amount);
 		state->base = UNWIND_BASE_FP;
 		state->saved[place_of(UNWIND_FP)] = 0;
 	}
@@ -366,7 +379,7 @@ static void make_frame(struct state *state, s32 amount)
 
 static s32 from_frame(const struct state *state, s32 amount)
 {
-	return state->frame ? state->frame - amount : LOST;
+	return state->frame ? moved(state->frame, -(s64)amount) : LOST;
 }
 
 /* Behind the instruction. */
@@ -380,7 +393,7 @@ static void follow(struct state *state, const struct instruction *instruction)
 		pop(state, instruction->reg);
 		break;
 	case INSTRUCTION_ADD:
-		move_sp(state, -instruction->amount);
+		move_sp(state, -(s64)instruction->amount);
 		break;
 	case INSTRUCTION_LOSE:
 		state->depth = state->below = LOST;
@@ -407,8 +420,6 @@ static void follow(struct state *state, const struct instruction *instruction)
 	default:
 		break;
 	}
-	if (state->depth != LOST && (state->depth < 0 || state->depth > DEPTH_MAX))
-		state->depth = LOST;
 }
 
 /* ---- the ways ------------------------------------------------------------------------------ */

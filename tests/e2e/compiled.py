@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -13,7 +14,8 @@ _directory = tempfile.TemporaryDirectory(prefix="sonde-compiled-")
 
 @functools.cache
 def build(compiler, source, *options):
-    built = Path(_directory.name, str(os.getpid())) / f"{Path(source).stem}-{compiler}"
+    which = zlib.crc32(" ".join(options).encode())
+    built = Path(_directory.name, str(os.getpid())) / f"{Path(source).stem}-{compiler}-{which:08x}"
     built.parent.mkdir(exist_ok=True)
     subprocess.run([compiler, "-O2", "-std=gnu11", *options, "-o", str(built), str(source)], check=True)
     return str(built)

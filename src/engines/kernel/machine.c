@@ -6,7 +6,8 @@
  *	             own_word < 0                  own_word > 0
  *
  * A pthread_t is the thread pointer (glibc, musl).  A variable in static TLS is in front of it, a value under a
- * pthread key behind it (glibc keeps the first 32 there).  Of several places that hold the word, one behind stands, and
+ * pthread key behind it (glibc keeps the first 32 there), or where a word behind it leads (musl: to the thread's keys, which for the
+ * first thread lie near it by chance).  Of several places that hold the word, one behind stands, and
  * another is asked when that is empty: Python clears its variable when it gives up the GIL, and neither the key nor, from
  * 3.15 on, its second variable. */
 #include "engines/kernel/machine.h"
@@ -24,6 +25,10 @@ enum {
 	WINDOW_BEHIND = 4 << 10,
 	WINDOW_WORDS = (WINDOW_FRONT + WINDOW_BEHIND) / 8,
 	PIECE = 512, /* read at once: what is mapped ends somewhere */
+	PIECE_WORDS = PIECE / 8,
+	OWN_WORDS = 32, /* of a thread's own, in which one leads to its keys */
+	KEYS_MAX = 128, /* PTHREAD_KEYS_MAX of musl */
+	KEYS_ASKED = 4, /* threads */
 	THREADS_ASKED = 64,
 	LIST_TRIES = 16,
 	THREADS_MOST = 1 << 16,
@@ -104,6 +109,53 @@ static enum listing count_words(const struct machine *machine, const struct targ
 	return has_first ? LISTING_WITH_FIRST : LISTING_WHOLE;
 }
 
+/* Adds 1 to those of a thread's keys that hold the word, by the word in front of the keys. */
+static void look_behind(const struct mem *mem, u64 pointer, u64 word, u8 found[OWN_WORDS][KEYS_MAX])
+{
+	u64 own[OWN_WORDS], keys[KEYS_MAX];
+
+	if (!mem_peek(mem, pointer, own, sizeof own))
+		return;
+	for (u32 i = 0; i < OWN_WORDS; i++) {
+		bool may_lead = own[i] >= 4096 && !(own[i] & 7) && !(own[i] >> 47) &&
+				own[i] != pointer;
+		for (u32 k = 0; may_lead && k < KEYS_MAX; k++) {
+			if (k % PIECE_WORDS == 0)
+				may_lead = mem_peek(mem, own[i] + 8ull * k, keys + k, PIECE);
+			found[i][k] += may_lead && keys[k] == word;
+		}
+	}
+}
+
+/* Where all that are asked have it. */
+static bool find_keys(struct machine *machine, const struct mem *mem)
+{
+	const struct runtime *runtime = machine->attached->runtime;
+	const void *state = machine->attached->state;
+	u8 found[OWN_WORDS][KEYS_MAX] = { 0 };
+	u64 where = 0;
+	u32 asked = 0;
+
+	for (u32 n = 0; n < THREADS_ASKED && asked < KEYS_ASKED; n++) {
+		struct vm_thread thread = { 0 };
+		if (runtime->next_thread(mem, state, &where, &thread) != STEP_MORE)
+			break;
+		u64 word = thread.native ? runtime->own_word(mem, state, thread.thread) : 0;
+		if (word) {
+			look_behind(mem, thread.native, word, found);
+			asked++;
+		}
+	}
+	for (u32 i = 0; i < OWN_WORDS; i++)
+		for (u32 k = 0; asked && k < KEYS_MAX; k++)
+			if (found[i][k] == asked) {
+				machine->keys_at = (u16)(8 * i);
+				machine->key_at = (u16)(8 * k);
+				return true;
+			}
+	return false;
+}
+
 /* A list that changes as it is read may end anywhere: it is read again. (A host may run the VM on other threads than its first.)
  * False: there is none that can be believed. */
 static bool find_own_word(struct machine *machine, const struct target *target,
@@ -112,6 +164,10 @@ static bool find_own_word(struct machine *machine, const struct target *target,
 	u16 at[WINDOW_WORDS], most = 0;
 	enum listing listing = LISTING_TORN;
 
+	machine->own_word = machine->second_word = 0;
+	machine->keys_at = machine->key_at = 0;
+	if (find_keys(machine, mem))
+		return true;
 	for (u32 i = 0; i < LIST_TRIES && listing != LISTING_WITH_FIRST; i++)
 		listing = count_words(machine, target, mem, at);
 	for (u32 i = 0; i < WINDOW_WORDS; i++)
@@ -121,6 +177,25 @@ static bool find_own_word(struct machine *machine, const struct target *target,
 	machine->own_word = choose(at, most);
 	machine->second_word = choose(at, most);
 	return listing != LISTING_TORN;
+}
+
+bool machine_has_word(const struct machine *machine)
+{
+	return machine->own_word || machine->keys_at;
+}
+
+u64 machine_word(const struct machine *machine, const struct mem *mem, u64 pointer)
+{
+	const s32 places[] = { machine->own_word, machine->second_word };
+	u64 word = 0, keys;
+
+	for (u32 i = 0; i < COUNT_OF(places) && !word; i++)
+		if (places[i] && !mem_peek(mem, pointer + (u64)(s64)places[i], &word, 8))
+			return 0;
+	if (machine->keys_at && (!mem_peek(mem, pointer + machine->keys_at, &keys, 8) ||
+				 !mem_peek(mem, keys + machine->key_at, &word, 8)))
+		return 0;
+	return word;
 }
 
 /* By the VM's own list, for those that keep no word (Python 2.7). */
@@ -363,6 +438,8 @@ void machine_tell(const struct machine *machine, struct kernel_machine *out)
 {
 	*out = (struct kernel_machine){ .kind = machine->attached->kind,
 					.own_word = machine->own_word,
+					.keys_at = machine->keys_at,
+					.key_at = machine->key_at,
 					.second_word = machine->second_word };
 	memcpy(out->state, machine->attached->state, sizeof out->state);
 }

@@ -35,8 +35,10 @@ struct machine_code {
 /* A VM of a process. */
 struct machine {
 	struct attached *attached;
-	s32 own_word; /* from the thread pointer; 0: there is none, and machine_riders() has to tell */
+	s32 own_word; /* from the thread pointer; 0: it is not there. (Nowhere at all: machine_riders() has to tell.) */
 	s32 second_word; /* where it may be while that place is empty; 0: nowhere */
+	u16 keys_at; /* from the thread pointer: of a word that leads to the thread's keys, if one of these is it; 0: none is */
+	u16 key_at;  /* in them */
 	struct machine_code code;
 };
 
@@ -48,6 +50,9 @@ struct machine_known {
 };
 typedef VEC(struct machine_known) machine_cache;
 
+/* Is there a word by which a thread finds its thread of the VM?  What it is, of the thread with this pointer; 0: it has none. */
+bool machine_has_word(const struct machine *machine);
+u64 machine_word(const struct machine *machine, const struct mem *mem, u64 pointer);
 /* Calls for each thread of the VM that is on a native thread; `tid` as this side sees it. */
 typedef void machine_rider_fn(void *arg, u32 tid, u64 thread);
 void machine_riders(const struct machine *machine, const struct target *target,

@@ -157,7 +157,7 @@ static void tell_riders(struct run *run, struct watched *process, const struct w
 {
 	struct telling telling = { .run = run, .machine = vm->number };
 
-	if (vm->number && !vm->machine.own_word)
+	if (vm->number && !machine_has_word(&vm->machine))
 		machine_riders(&vm->machine, process->target, tell_rider, &telling);
 }
 

@@ -117,8 +117,8 @@ struct kernel_process {
 struct kernel_machine {
 	u32 kind; /* of its frames: FRAME_MANAGED + the runtime's place in runtimes/list.h */
 	s32 own_word; /* from the thread pointer: of the word that leads to the thread of the VM; 0: see `riders` */
-	s32 second_word; /* where it is when that is empty; 0: nowhere */
-	u32 zero;
+	s32 second_word;     /* where it is when that is empty; 0: nowhere */
+	u16 keys_at, key_at; /* or in what a word there leads to, at so many bytes; 0: it is not */
 	u8 state[KERNEL_STATE_MAX];
 	u16 seen[KERNEL_SEEN_MAX]; /* functions that were sampled in this generation */
 };

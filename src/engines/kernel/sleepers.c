@@ -57,18 +57,14 @@ static u64 thread_of(const struct watched *process, const struct machine *machin
 	const struct attached *attached = machine->attached;
 	const struct runtime *runtime = attached->runtime;
 	const struct mem *mem = &process->target->mem.mem;
-	u64 where = 0, word = 0;
-	s64 own_word = machine->own_word, second = machine->second_word;
+	bool has_word = machine_has_word(machine);
+	u64 where = 0, word = machine_word(machine, mem, sleeper->fsbase);
 
-	if (own_word && !mem_peek(mem, sleeper->fsbase + (u64)own_word, &word, 8))
-		return 0;
-	if (own_word && !word && second && !mem_peek(mem, sleeper->fsbase + (u64)second, &word, 8))
-		return 0;
 	for (u32 n = 0; n < THREADS_MOST; n++) {
 		*out = (struct vm_thread){ 0 };
 		if (runtime->next_thread(mem, attached->state, &where, out) != STEP_MORE)
 			break;
-		if (own_word ?
+		if (has_word ?
 			    word && runtime->own_word(mem, attached->state, out->thread) == word :
 			    out->tid == sleeper->tid)
 			return out->thread;

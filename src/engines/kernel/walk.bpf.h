@@ -289,6 +289,12 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 	room->used = used + MANAGED_WORDS;
 }
 
+/* Is there a word by which a thread finds its thread of the VM? */
+static __always_inline bool has_word(const struct kernel_machine *machine)
+{
+	return machine->own_word || machine->keys_at;
+}
+
 /* One loop a runtime, over its own step. */
 #define WALKER(runtime)                                                                            \
 	static long runtime##_one(u64 index, struct drive *drive)                                  \
@@ -394,9 +400,9 @@ static __always_inline void put_mark(struct drive *drive, enum frame_mark mark)
 		struct mem mem = { &drive->room->kept };                                           \
 		u64 thread;                                                                        \
                                                                                                    \
-		if (!drive->machine->own_word && !(thread = runtime##_seek(drive, word)))          \
+		if (!has_word(drive->machine) && !(thread = runtime##_seek(drive, word)))          \
 			return;                                                                    \
-		if (drive->machine->own_word && !runtime##_thread_of(&mem, state, word, &thread))  \
+		if (has_word(drive->machine) && !runtime##_thread_of(&mem, state, word, &thread))  \
 			return;                                                                    \
 		thread = runtime##_in_turn(&mem, state, thread);                                   \
 		vm->thread = thread;                                                               \
@@ -439,16 +445,20 @@ static __always_inline u64 rider_of_vm(const struct drive *drive, u32 machine)
 }
 
 /* The word of the running thread that leads to its thread of the VM; 0: it has none. */
-static __always_inline u64 word_of_vm(const struct drive *drive)
+static __always_inline u64 word_of_vm(const struct kernel_machine *machine)
 {
-	u64 thread_pointer = bpf_get_current_task_btf()->thread.fsbase, word = 0;
-	s64 own_word = drive->machine->own_word, second_word = drive->machine->second_word;
+	u64 pointer = bpf_get_current_task_btf()->thread.fsbase, word = 0;
+	s64 own_word = machine->own_word, second_word = machine->second_word;
 
-	if (bpf_probe_read_user(&word, sizeof word, (const void *)(thread_pointer + own_word)) != 0)
+	if (machine->keys_at) {
+		bpf_probe_read_user(&word, sizeof word, (const void *)(pointer + machine->keys_at));
+		bpf_probe_read_user(&word, sizeof word, (const void *)(word + machine->key_at));
+		return word;
+	}
+	if (bpf_probe_read_user(&word, sizeof word, (const void *)(pointer + own_word)) != 0)
 		return 0;
 	if (!word && second_word)
-		bpf_probe_read_user(&word, sizeof word,
-				    (const void *)(thread_pointer + second_word));
+		bpf_probe_read_user(&word, sizeof word, (const void *)(pointer + second_word));
 	return word;
 }
 
@@ -460,9 +470,8 @@ static long walk_vm(u64 index, struct drive *drive)
 	drive->machine = bpf_map_lookup_elem(&machines, &key);
 	if (!drive->machine)
 		return 0;
-	bool has_word = drive->machine->own_word;
-	u64 word = has_word ? word_of_vm(drive) : rider_of_vm(drive, key);
-	if (has_word && !word)
+	u64 word = has_word(drive->machine) ? word_of_vm(drive->machine) : rider_of_vm(drive, key);
+	if (has_word(drive->machine) && !word)
 		return 0;
 	drive->vm->kind = drive->machine->kind;
 	drive->owner = (u64)key << 32 | drive->room->record.head.pid;
