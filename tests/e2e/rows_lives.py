@@ -185,7 +185,7 @@ def starts(run, program):
         worked += sum(stack.count for stack in recording.stacks
                       if any(folded.method(frame.label) == "short_work" for frame in stack.frames))
     yield at_least("of its own 30 ms in its function", 100 * worked / (30e6 * count), 75, " %",
-                   75 if run.full else 60)  # beside other rows sonde waits for a CPU
+                   75 if run.full else 45)  # beside other rows, and where memory is slow, sonde is late
 
 
 @row("kernel-starts-ruby", "a program of 30 milliseconds has its frames, all but the first few", language="ruby")
