@@ -30,7 +30,6 @@ struct reader {
 	u8 base;         /* of memory; 0xff: there is none, or there is an index, too */
 	s32 displacement;
 	s64 immediate;
-	u8 immediate_bytes;
 };
 
 /* 0, and a reader that stands behind its end, when there are none left. */
@@ -291,30 +290,32 @@ static bool take_lea(const struct reader *reader, struct instruction *out)
 	return true;
 }
 
+/* mov, in either of its two encodings. */
+static bool moves(const struct reader *reader, u8 from, u8 to)
+{
+	return (reader->op == 0x89 && is_register(reader, to) && reader->reg == from) ||
+	       (reader->op == 0x8b && is_register(reader, from) && reader->reg == to);
+}
+
 /* Arithmetic on the stack pointer and the frame pointer. */
 static bool take_frame(const struct reader *reader, struct instruction *out)
 {
 	u8 op = reader->op, what = reader->reg & 7;
+	bool is_wide = reader->rex & 8;
 
-	if (!(reader->rex & 8))
-		/* xor %ebp, %ebp */
-		return (op == 0x31 || op == 0x33) && is_register(reader, FP) && reader->reg == FP &&
-		       (out->kind = INSTRUCTION_CLEAR);
-	if ((op == 0x81 || op == 0x83) && is_register(reader, SP) && (what == 0 || what == 5)) {
+	/* xor %ebp, %ebp clears all of it */
+	if ((op == 0x31 || op == 0x33) && is_register(reader, FP) && reader->reg == FP) {
+		out->kind = INSTRUCTION_CLEAR;
+	} else if (is_wide && (op == 0x81 || op == 0x83) && is_register(reader, SP) &&
+		   (what == 0 || what == 5)) {
 		out->kind = INSTRUCTION_ADD;
 		out->amount = (s32)(what ? -reader->immediate : reader->immediate);
-	} else if ((op == 0x31 || op == 0x33) && is_register(reader, FP) && reader->reg == FP) {
-		out->kind = INSTRUCTION_CLEAR;
-	} else if ((op == 0x89 && is_register(reader, FP) && reader->reg == SP) ||
-		   (op == 0x8b && is_register(reader, SP) && reader->reg == FP)) {
+	} else if (is_wide && moves(reader, SP, FP)) {
 		out->kind = INSTRUCTION_FRAME;
-	} else if ((op == 0x89 && is_register(reader, SP) && reader->reg == FP) ||
-		   (op == 0x8b && is_register(reader, FP) && reader->reg == SP)) {
+	} else if (is_wide && moves(reader, FP, SP)) {
 		out->kind = INSTRUCTION_UNFRAME;
-	} else if (op == 0x8d && reader->mod != 3) {
-		return take_lea(reader, out);
 	} else {
-		return false;
+		return is_wide && op == 0x8d && reader->mod != 3 && take_lea(reader, out);
 	}
 	return true;
 }
@@ -375,8 +376,7 @@ bool instruction_read(const u8 *bytes, u64 left, u64 address, struct instruction
 		return false;
 	if (has_modrm(&reader))
 		read_modrm(&reader);
-	reader.immediate_bytes = immediate_bytes(&reader);
-	reader.immediate = next_number(&reader, reader.immediate_bytes);
+	reader.immediate = next_number(&reader, immediate_bytes(&reader));
 	if (reader.at > reader.end)
 		return false;
 	out->length = (u8)reader.at;

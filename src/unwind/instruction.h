@@ -24,7 +24,6 @@ enum instruction_kind {
 	INSTRUCTION_JUMP,    /* the same */
 	INSTRUCTION_BRANCH,  /* to `target`, or on */
 	INSTRUCTION_RETURN,  /* goes nowhere that is known */
-	INSTRUCTION_KINDS
 };
 
 struct instruction {

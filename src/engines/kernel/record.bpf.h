@@ -158,10 +158,9 @@ static __always_inline u64 take_missed(struct room *room)
 	return missed;
 }
 
-static __always_inline void walk_all(const struct current *current, struct room *room,
-				     const u32 *words)
+static __always_inline void walk_all(const struct current *current, struct room *room)
 {
-	struct drive drive = { .room = room, .words = words, .process = current->process };
+	struct drive drive = { .room = room, .process = current->process };
 	const struct mem mem = { &room->kept };
 	bool is_user = has_user(current->task);
 	u32 space = current->process->space;
@@ -184,11 +183,9 @@ static __always_inline void walk_all(const struct current *current, struct room 
 static __always_inline void take_sample(void *context, const struct current *current,
 					const struct occasion *occasion)
 {
-	u32 zero = 0;
-	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
 	struct room *room = take_room();
 
-	if (!room || !words || !user_registers(room)) {
+	if (!room || !user_registers(room)) {
 		count(KERNEL_COUNT_DROPPED, occasion->hits);
 	} else {
 		struct kernel_head *head = &room->record.head;
@@ -201,7 +198,7 @@ static __always_inline void take_sample(void *context, const struct current *cur
 		head->result = occasion->result;
 		if (constants.with_kernel && occasion->has_kernel)
 			kernel_frames(context, &room->record, occasion->skip);
-		walk_all(current, room, words);
+		walk_all(current, room);
 	}
 	if (room)
 		room->is_taken = 0;

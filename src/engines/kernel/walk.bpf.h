@@ -71,7 +71,6 @@ struct drive {
 	/* of the VM that is walked: */
 	struct kernel_machine *machine;
 	struct kernel_vm *vm;
-	const u32 *words;
 	u64 owner;  /* its number, and that of the process: of the notes about it */
 	bool found; /* by scan_one() */
 };
