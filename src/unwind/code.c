@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * code.c - see code.h.
  *
- *	gaps -> instructions, one after the other -> where functions begin -> the state of the stack at each -> spans
- *
- * A function begins at a symbol, where a call leads, where an address is taken, and on a line of the cache behind padding. (The cases
- * of a jump through a table have no rules, unless another jump leads there.) */
+ *	gaps, where functions begin -> the state of the stack at each instruction -> spans */
 #include "unwind/code.h"
 
 #include "base/table.h"
-#include "base/vec.h"
 #include "elf/image.h"
 #include "unwind/arch.h"
-#include "unwind/instruction.h"
+#include "unwind/cases.h"
+#include "unwind/gaps.h"
 #include "unwind/rule.h"
 
 #include <elf.h>
@@ -19,12 +16,9 @@
 #include <string.h>
 
 enum {
-	GAP_MIN = 16,        /* less is padding */
-	BYTES_MAX = 8 << 20, /* some 0.4 s */
-	SECTIONS_MAX = 64,   /* of code */
 	STATES_MAX = UINT16_MAX,
-	LINE = 16, /* functions are aligned so */
 	DEPTH_MAX = 1 << 20,
+	JUMPS_MAX = 1 << 13, /* some 0.1 ms each, if somebody wants us to be slow */
 };
 
 /* What is known of the stack in front of an instruction. */
@@ -45,235 +39,21 @@ struct state {
 enum { LOST = INT32_MIN };
 enum { STATE_NONE, STATE_ENTRY, STATE_LAST, STATE_SIGNAL };
 
-/* Of an instruction's first byte: also that nothing need come here from the one in front of it, and that a jump comes here. */
-enum { BEGINS = 1, IS_ENTRY = 2, MAY_BE_ENTRY = 4, IS_LED_TO = 8 };
-
-struct gap {
-	u64 begin, end;
-	u8 *bytes, *marks;
-	u16 *states; /* numbers */
-};
-
 struct work {
 	u64 address;
 	u16 state;
 };
 
 struct reading {
-	const struct image *image;
-	VEC(struct gap) gaps;
+	struct gaps gaps;
 	VEC(struct state) states;
-	struct table table;           /* of the states */
-	VEC(struct work) soon, later; /* see walk() */
-	u64 total;
+	struct table table; /* of the states */
+	/* Ways to go: first those that are sure, then the cases of jumps through tables, then what is behind calls that may not come
+	 * back. */
+	VEC(struct work) soon, cases, later;
+	u32 jumps; /* whose table was looked for */
 	bool no_memory;
 };
-
-/* ---- gaps ---------------------------------------------------------------------------------- */
-
-/* The same byte, over and over. */
-static bool is_filling(const struct gap *gap)
-{
-	return memcmp(gap->bytes, gap->bytes + 1, gap->end - gap->begin - 1) == 0;
-}
-
-static void add_gap(struct reading *reading, u64 begin, u64 end)
-{
-	struct gap gap = { .begin = begin, .end = end };
-	u64 size = end - begin;
-
-	if (end < begin + GAP_MIN || size > BYTES_MAX - reading->total)
-		return;
-	gap.bytes = malloc(size);
-	gap.marks = calloc(size, 1);
-	gap.states = calloc(size, sizeof gap.states[0]);
-	bool good = gap.bytes && gap.marks && gap.states;
-	reading->no_memory |= !good;
-	if (good && image_bytes(reading->image, begin, gap.bytes, (u32)size) && !is_filling(&gap) &&
-	    vec_push(&reading->gaps, gap)) {
-		reading->total += size;
-		return;
-	}
-	free(gap.bytes);
-	free(gap.marks);
-	free(gap.states);
-}
-
-static void find_gaps_in(struct reading *reading, u64 at, u64 end,
-			 const struct unwind_covered *covered, u32 count)
-{
-	for (u32 i = 0; i < count && at < end; i++) {
-		if (covered[i].end <= at)
-			continue;
-		if (covered[i].begin > at)
-			add_gap(reading, at, covered[i].begin < end ? covered[i].begin : end);
-		at = covered[i].end;
-	}
-	if (at < end)
-		add_gap(reading, at, end);
-}
-
-/* By sections, where there are any: a segment can hold data, too. */
-static void find_gaps(struct reading *reading, const struct unwind_covered *covered, u32 count)
-{
-	const struct image *image = reading->image;
-	struct image_section section;
-	struct image_segment segment;
-	u32 sections = 0;
-
-	for (u32 i = 0; i < image_section_count(image) && sections < SECTIONS_MAX; i++) {
-		if (!image_section(image, i, &section) || section.type != SHT_PROGBITS ||
-		    !(section.flags & SHF_EXECINSTR))
-			continue;
-		sections++;
-		find_gaps_in(reading, section.address, section.address + section.size, covered,
-			     count);
-	}
-	for (u32 i = 0; !sections && i < image_segment_count(image); i++)
-		if (image_segment(image, i, &segment) && segment.type == PT_LOAD &&
-		    segment.flags & PF_X)
-			find_gaps_in(reading, segment.address, segment.address + segment.file_size,
-				     covered, count);
-}
-
-/* They are in ascending order, as sections and segments are. */
-static struct gap *gap_of(struct reading *reading, u64 address)
-{
-	u32 low = 0, high = reading->gaps.count;
-
-	while (low < high) {
-		u32 middle = (low + high) / 2;
-		if (reading->gaps.at[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < reading->gaps.count && address >= reading->gaps.at[low].begin ?
-		       &reading->gaps.at[low] :
-		       NULL;
-}
-
-static bool read_at(const struct gap *gap, u64 address, struct instruction *out)
-{
-	return instruction_read(gap->bytes + (address - gap->begin), gap->end - address, address,
-				out);
-}
-
-/* ---- where functions begin ----------------------------------------------------------------- */
-
-/* What fills the room between functions: one of the instructions that do nothing, or a trap. */
-static bool is_padding(const struct gap *gap, u64 address, u32 length)
-{
-	const u8 *bytes = gap->bytes + (address - gap->begin);
-	u32 at = 0;
-
-	while (at < length && (bytes[at] == 0x66 || bytes[at] == 0x2e))
-		at++;
-	return at < length && (bytes[at] == 0x90 || bytes[at] == 0xcc ||
-			       (at + 1 < length && bytes[at] == 0x0f && bytes[at + 1] == 0x1f));
-}
-
-static bool ends_way(const struct instruction *instruction)
-{
-	return instruction->kind == INSTRUCTION_JUMP || instruction->kind == INSTRUCTION_RETURN;
-}
-
-/* Its place among those that a callee saves; UNWIND_SAVED: it is none. */
-static u32 place_of(u8 reg)
-{
-#define LOOK(place, number)  \
-	if (reg == (number)) \
-		return place;
-	UNWIND_EACH_SAVED(LOOK)
-#undef LOOK
-	return UNWIND_SAVED;
-}
-
-/* endbr64, or what saves a register that a caller wants back: no loop begins so. */
-static bool looks_like_entry(const struct gap *gap, u64 at, const struct instruction *instruction)
-{
-	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-
-	return (instruction->kind == INSTRUCTION_PUSH &&
-		place_of(instruction->reg) < UNWIND_SAVED) ||
-	       (instruction->length == sizeof endbr64 &&
-		!memcmp(gap->bytes + (at - gap->begin), endbr64, sizeof endbr64));
-}
-
-/* One instruction after the other, from the gap's begin. */
-static void sweep(struct gap *gap)
-{
-	struct instruction instruction;
-	bool is_behind_end = true, is_behind_padding = true;
-
-	for (u64 at = gap->begin; at < gap->end;) {
-		u64 place = at - gap->begin;
-		if (!read_at(gap, at, &instruction)) {
-			at++;
-			continue;
-		}
-		gap->marks[place] |= BEGINS;
-		if (is_behind_end || is_behind_padding)
-			gap->marks[place] |= MAY_BE_ENTRY;
-		if (is_behind_padding && at % LINE == 0 && looks_like_entry(gap, at, &instruction))
-			gap->marks[place] |= IS_ENTRY;
-		is_behind_padding = is_padding(gap, at, instruction.length);
-		is_behind_end = ends_way(&instruction) || instruction.kind == INSTRUCTION_CALL;
-		at += instruction.length;
-	}
-}
-
-static void mark(struct reading *reading, u64 address, u8 where, u8 what)
-{
-	struct gap *gap = gap_of(reading, address);
-
-	if (gap && (gap->marks[address - gap->begin] & where) == where)
-		gap->marks[address - gap->begin] |= what;
-}
-
-static void mark_symbols(struct reading *reading)
-{
-	struct image_symbol symbol;
-
-	mark(reading, image_entry(reading->image), 0, BEGINS | IS_ENTRY);
-	for (u32 i = 0; image_symbol(reading->image, i, &symbol); i++)
-		if (symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC)
-			mark(reading, symbol.value, 0, BEGINS | IS_ENTRY);
-}
-
-/* Where calls and jumps lead, and what has its address taken. */
-static void mark_targets(struct reading *reading, const struct gap *gap)
-{
-	struct instruction instruction;
-
-	for (u64 at = gap->begin; at < gap->end; at++) {
-		if (!(gap->marks[at - gap->begin] & BEGINS) || !read_at(gap, at, &instruction) ||
-		    !instruction.target)
-			continue;
-		if (instruction.kind == INSTRUCTION_CALL || instruction.kind == INSTRUCTION_ADDRESS)
-			mark(reading, instruction.target, BEGINS | MAY_BE_ENTRY, IS_ENTRY);
-		else
-			mark(reading, instruction.target, BEGINS, IS_LED_TO);
-	}
-}
-
-/* What a signal's handler returns to: mov $15, %rax; syscall (rt_sigreturn).  It comes back to its first byte, from in front of it. */
-static void mark_signal(struct gap *gap)
-{
-	static const u8 returns[][9] = { { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 },
-					 { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 } };
-	static const u32 lengths[] = { 9, 7 };
-	u64 size = gap->end - gap->begin;
-
-	for (u32 i = 0; i < COUNT_OF(returns); i++)
-		for (u64 at = 1; at + lengths[i] <= size; at++)
-			if (gap->marks[at] & BEGINS &&
-			    !memcmp(gap->bytes + at, returns[i], lengths[i])) {
-				gap->states[at] = gap->states[at + lengths[i] - 2] = STATE_SIGNAL;
-				if (!gap->states[at - 1])
-					gap->states[at - 1] = STATE_SIGNAL;
-			}
-}
 
 /* ---- states -------------------------------------------------------------------------------- */
 
@@ -322,6 +102,17 @@ static s32 moved(s32 distance, s64 by)
 	s64 sum = distance + by;
 
 	return distance == LOST || sum < -DEPTH_MAX || sum > DEPTH_MAX ? LOST : (s32)sum;
+}
+
+/* Its place among those that a callee saves; UNWIND_SAVED: it is none. */
+static u32 place_of(u8 reg)
+{
+#define LOOK(place, number)  \
+	if (reg == (number)) \
+		return place;
+	UNWIND_EACH_SAVED(LOOK)
+#undef LOOK
+	return UNWIND_SAVED;
 }
 
 /* Where the top of the stack is, from what the saved registers' places are relative to. */
@@ -422,14 +213,56 @@ static void follow(struct state *state, const struct instruction *instruction)
 	}
 }
 
+/* What a signal's handler returns to: mov $15, %rax; syscall (rt_sigreturn).  It comes back to its first byte, from in front of it. */
+static void mark_signal(struct gap *gap)
+{
+	static const u8 returns[][9] = { { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 },
+					 { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 } };
+	static const u32 lengths[] = { 9, 7 };
+	u64 size = gap->end - gap->begin;
+
+	for (u32 i = 0; i < COUNT_OF(returns); i++)
+		for (u64 at = 1; at + lengths[i] <= size; at++)
+			if (gap->marks[at] & BEGINS &&
+			    !memcmp(gap->bytes + at, returns[i], lengths[i])) {
+				gap->states[at] = gap->states[at + lengths[i] - 2] = STATE_SIGNAL;
+				if (!gap->states[at - 1])
+					gap->states[at - 1] = STATE_SIGNAL;
+			}
+}
+
 /* ---- the ways ------------------------------------------------------------------------------ */
 
-static void go_on(struct reading *reading, u64 address, u16 state, bool is_later)
+static void go_on(struct reading *reading, u64 address, u16 state)
 {
-	struct work work = { address, state };
+	reading->no_memory |= !vec_push(&reading->soon, (struct work){ address, state });
+}
 
-	reading->no_memory |= !(is_later ? vec_push(&reading->later, work) :
-					   vec_push(&reading->soon, work));
+static void go_on_later(struct reading *reading, u64 address, u16 state)
+{
+	reading->no_memory |= !vec_push(&reading->later, (struct work){ address, state });
+}
+
+struct jump {
+	struct reading *reading;
+	u16 state;
+};
+
+static void go_on_case(void *arg, u64 address)
+{
+	const struct jump *jump = arg;
+	struct work work = { address, jump->state };
+
+	jump->reading->no_memory |= !vec_push(&jump->reading->cases, work);
+}
+
+static void go_on_cases(struct reading *reading, const struct gap *gap, u64 at,
+			const struct instruction *instruction, u16 state)
+{
+	struct jump jump = { reading, state };
+
+	if (reading->jumps++ < JUMPS_MAX)
+		unwind_each_case(&reading->gaps, gap, at, instruction, go_on_case, &jump);
 }
 
 /* Where a call is over.  Where a jump leads, too, or padding is, it may be one that never is: if nothing else leads there, later. */
@@ -439,20 +272,20 @@ static bool comes_back(struct reading *reading, const struct gap *gap, u64 at, u
 	bool is_padded = false;
 	u64 from = at;
 
-	for (; at < gap->end && read_at(gap, at, &instruction) &&
-	       is_padding(gap, at, instruction.length);
+	for (; at < gap->end && gap_read(gap, at, &instruction) &&
+	       gap_is_padding(gap, at, instruction.length);
 	     at += instruction.length)
 		is_padded = true;
 	bool is_led_to = at < gap->end && gap->marks[at - gap->begin] & IS_LED_TO;
 	if (is_led_to)
-		go_on(reading, from, state, true);
+		go_on_later(reading, from, state);
 	return !is_led_to && !is_padded;
 }
 
 /* To the end of the way, or to where another has been. */
 static void walk(struct reading *reading, struct work work)
 {
-	struct gap *gap = gap_of(reading, work.address);
+	struct gap *gap = gaps_at(&reading->gaps, work.address);
 	struct instruction instruction;
 	bool is_first = true;
 
@@ -461,7 +294,7 @@ static void walk(struct reading *reading, struct work work)
 		u64 place = at - gap->begin;
 		bool is_foreign = gap->marks[place] & IS_ENTRY && work.state != STATE_ENTRY &&
 				  !(is_first && work.state == STATE_LAST);
-		if (gap->states[place] || is_foreign || !read_at(gap, at, &instruction))
+		if (gap->states[place] || is_foreign || !gap_read(gap, at, &instruction))
 			return;
 		gap->marks[place] |= BEGINS;
 		gap->states[place] = work.state;
@@ -471,18 +304,22 @@ static void walk(struct reading *reading, struct work work)
 		at += instruction.length;
 		if (instruction.target && (instruction.kind == INSTRUCTION_JUMP ||
 					   instruction.kind == INSTRUCTION_BRANCH))
-			go_on(reading, instruction.target, work.state, false);
+			go_on(reading, instruction.target, work.state);
+		if (instruction.kind == INSTRUCTION_JUMP && !instruction.target)
+			go_on_cases(reading, gap, at - instruction.length, &instruction,
+				    work.state);
 		if (instruction.kind == INSTRUCTION_CALL ?
 			    !comes_back(reading, gap, at, work.state) :
-			    ends_way(&instruction))
+			    instruction_ends_way(&instruction))
 			return;
 	}
 }
 
 static void walk_soon(struct reading *reading)
 {
-	while (reading->soon.count && !reading->no_memory)
-		walk(reading, reading->soon.at[--reading->soon.count]);
+	while ((reading->soon.count || reading->cases.count) && !reading->no_memory)
+		walk(reading, reading->soon.count ? reading->soon.at[--reading->soon.count] :
+						    reading->cases.at[--reading->cases.count]);
 }
 
 static void walk_later(struct reading *reading)
@@ -495,11 +332,11 @@ static void walk_later(struct reading *reading)
 
 static void walk_entries(struct reading *reading, const struct gap *gap)
 {
-	u64 first = image_entry(reading->image);
+	u64 first = image_entry(reading->gaps.image);
 
 	for (u64 at = gap->begin; at < gap->end; at++)
 		if (gap->marks[at - gap->begin] & IS_ENTRY)
-			go_on(reading, at, at == first ? STATE_LAST : STATE_ENTRY, false);
+			go_on(reading, at, at == first ? STATE_LAST : STATE_ENTRY);
 	walk_soon(reading);
 }
 
@@ -512,23 +349,23 @@ static void walk_rest(struct reading *reading, struct gap *gap)
 
 	for (u64 at = gap->begin; at < gap->end;) {
 		u64 place = at - gap->begin;
-		if (!(gap->marks[place] & BEGINS) || !read_at(gap, at, &instruction)) {
+		if (!(gap->marks[place] & BEGINS) || !gap_read(gap, at, &instruction)) {
 			at++;
 			continue;
 		}
-		bool is_pad = is_padding(gap, at, instruction.length);
+		bool is_pad = gap_is_padding(gap, at, instruction.length);
 		has_cases &= !(gap->marks[place] & IS_ENTRY);
 		if (!gap->states[place] && !(gap->marks[place] & IS_LED_TO) && is_behind_end &&
-		    is_behind_padding && !is_pad && !has_cases && at % LINE == 0) {
+		    is_behind_padding && !is_pad && !has_cases && at % UNWIND_LINE == 0) {
 			gap->marks[place] |= IS_ENTRY;
-			go_on(reading, at, STATE_ENTRY, false);
+			go_on(reading, at, STATE_ENTRY);
 			walk_soon(reading);
 		}
 		/* with nothing on the stack it is a tail call */
 		has_cases |= instruction.kind == INSTRUCTION_JUMP && !instruction.target &&
 			     gap->states[place] != STATE_ENTRY;
 		is_behind_padding = is_pad;
-		is_behind_end = ends_way(&instruction) ||
+		is_behind_end = instruction_ends_way(&instruction) ||
 				(is_pad && (is_behind_end || !gap->states[place]));
 		at += instruction.length;
 	}
@@ -576,7 +413,7 @@ static bool put_spans(const struct reading *reading, const struct gap *gap, unwi
 	while (at < gap->end) {
 		u16 its = gap->states[at - gap->begin];
 		u32 length = its && gap->marks[at - gap->begin] & BEGINS &&
-					     read_at(gap, at, &instruction) ?
+					     gap_read(gap, at, &instruction) ?
 				     instruction.length :
 				     1;
 		if (its != state) {
@@ -592,46 +429,34 @@ static bool put_spans(const struct reading *reading, const struct gap *gap, unwi
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-static void free_all(struct reading *reading)
-{
-	for (u32 i = 0; i < reading->gaps.count; i++) {
-		free(reading->gaps.at[i].bytes);
-		free(reading->gaps.at[i].marks);
-		free(reading->gaps.at[i].states);
-	}
-	vec_free(&reading->gaps);
-	vec_free(&reading->states);
-	vec_free(&reading->soon);
-	vec_free(&reading->later);
-	table_free(&reading->table);
-}
-
 bool unwind_code_spans(const struct image *image, const struct unwind_covered *covered, u32 count,
 		       unwind_span_fn *fn, void *arg)
 {
-	struct reading reading = { .image = image };
+	struct reading reading = { 0 };
+	const struct gaps *gaps = &reading.gaps;
 	bool enough = false;
 
 	if (image_machine(image) != EM_X86_64)
 		return true;
-	find_gaps(&reading, covered, count);
+	gaps_find(&reading.gaps, image, covered, count);
+	reading.no_memory = gaps->no_memory;
 	begin_states(&reading);
-	for (u32 i = 0; i < reading.gaps.count; i++)
-		sweep(&reading.gaps.at[i]);
-	mark_symbols(&reading);
-	for (u32 i = 0; i < reading.gaps.count; i++)
-		mark_targets(&reading, &reading.gaps.at[i]);
-	for (u32 i = 0; i < reading.gaps.count; i++)
-		walk_entries(&reading, &reading.gaps.at[i]);
-	for (u32 i = 0; i < reading.gaps.count; i++)
-		walk_rest(&reading, &reading.gaps.at[i]);
+	for (u32 i = 0; i < gaps->list.count; i++)
+		walk_entries(&reading, &gaps->list.at[i]);
+	for (u32 i = 0; i < gaps->list.count; i++)
+		walk_rest(&reading, &gaps->list.at[i]);
 	walk_later(&reading);
-	for (u32 i = 0; i < reading.gaps.count; i++) {
-		walk_rest(&reading, &reading.gaps.at[i]);
-		mark_signal(&reading.gaps.at[i]);
+	for (u32 i = 0; i < gaps->list.count; i++) {
+		walk_rest(&reading, &gaps->list.at[i]);
+		mark_signal(&gaps->list.at[i]);
 	}
-	for (u32 i = 0; i < reading.gaps.count && !enough && !reading.no_memory; i++)
-		enough = !put_spans(&reading, &reading.gaps.at[i], fn, arg);
-	free_all(&reading);
+	for (u32 i = 0; i < gaps->list.count && !enough && !reading.no_memory; i++)
+		enough = !put_spans(&reading, &gaps->list.at[i], fn, arg);
+	gaps_free(&reading.gaps);
+	vec_free(&reading.states);
+	vec_free(&reading.soon);
+	vec_free(&reading.cases);
+	vec_free(&reading.later);
+	table_free(&reading.table);
 	return !reading.no_memory;
 }

@@ -27,6 +27,7 @@ struct reader {
 	bool has_modrm;
 	u8 mod, reg, rm; /* with rex */
 	bool is_rip;     /* memory, counted from behind the instruction */
+	bool is_table;   /* memory at a fixed address, and an index */
 	u8 base;         /* of memory; 0xff: there is none, or there is an index, too */
 	s32 displacement;
 	s64 immediate;
@@ -147,6 +148,7 @@ static void read_modrm(struct reader *reader)
 		u8 sib = next(reader);
 		bool has_index = (sib >> 3 & 7) != SP || reader->rex & 2;
 		has_base = (sib & 7) != FP || reader->mod;
+		reader->is_table = has_index && !has_base;
 		reader->base = has_index || !has_base ? 0xff :
 							(u8)((sib & 7) | (reader->rex & 1) << 3);
 	} else if ((byte & 7) == FP && !reader->mod) {
@@ -343,9 +345,28 @@ static enum instruction_kind flow_of(const struct reader *reader)
 static bool take_flow(const struct reader *reader, u64 behind, struct instruction *out)
 {
 	out->kind = flow_of(reader);
-	if (out->kind != INSTRUCTION_OTHER && out->kind != INSTRUCTION_RETURN && reader->op != 0xff)
+	if (out->kind == INSTRUCTION_OTHER || out->kind == INSTRUCTION_RETURN)
+		return out->kind == INSTRUCTION_RETURN;
+	if (reader->op != 0xff) {
 		out->target = behind + (u64)reader->immediate;
-	return out->kind != INSTRUCTION_OTHER;
+	} else {
+		out->reg = reader->mod == 3 ? dwarf_number[reader->rm] : UNWIND_PC;
+		out->amount = reader->is_table ? reader->displacement : 0;
+	}
+	return true;
+}
+
+/* add, in either of its two encodings. */
+static bool take_sum(const struct reader *reader, struct instruction *out)
+{
+	bool to_rm = reader->op == 0x01;
+
+	if ((!to_rm && reader->op != 0x03) || reader->mod != 3 || !(reader->rex & 8))
+		return false;
+	out->kind = INSTRUCTION_SUM;
+	out->reg = dwarf_number[to_rm ? reader->rm : reader->reg];
+	out->other = dwarf_number[to_rm ? reader->reg : reader->rm];
+	return true;
 }
 
 static void take(const struct reader *reader, u64 behind, struct instruction *out)
@@ -359,8 +380,9 @@ static void take(const struct reader *reader, u64 behind, struct instruction *ou
 		   ((reader->op & 0xf8) == 0x90 && low_register(reader) == X86_RSP) ||
 		   ((reader->op & 0xf8) == 0xb8 && low_register(reader) == X86_RSP)) {
 		out->kind = INSTRUCTION_LOSE;
-	} else if (reader->op == 0x8d && reader->is_rip) {
+	} else if (!take_sum(reader, out) && reader->op == 0x8d && reader->is_rip) {
 		out->kind = INSTRUCTION_ADDRESS;
+		out->reg = dwarf_number[reader->reg];
 		out->target = behind + (u64)(s64)reader->displacement;
 	}
 }

@@ -19,17 +19,18 @@ enum instruction_kind {
 	INSTRUCTION_COPY,    /* reg = sp + amount */
 	INSTRUCTION_LEAVE,   /* sp = fp, and pops fp */
 	INSTRUCTION_CLEAR,   /* fp = 0: by the ABI, outermost */
-	INSTRUCTION_ADDRESS, /* the address `target` is had */
+	INSTRUCTION_ADDRESS, /* reg = `target` */
+	INSTRUCTION_SUM,     /* reg += other */
 	INSTRUCTION_CALL,    /* `target`; 0: wherever a register or a word leads */
-	INSTRUCTION_JUMP,    /* the same */
-	INSTRUCTION_BRANCH,  /* to `target`, or on */
-	INSTRUCTION_RETURN,  /* goes nowhere that is known */
+	INSTRUCTION_JUMP, /* the same: `reg`, or the word of the table at `amount` that an index chooses; 0: another word */
+	INSTRUCTION_BRANCH, /* to `target`, or on */
+	INSTRUCTION_RETURN, /* goes nowhere that is known */
 };
 
 struct instruction {
 	enum instruction_kind kind;
-	u8 length; /* bytes, 1 to 15 */
-	u8 reg;    /* DWARF's number */
+	u8 length;     /* bytes, 1 to 15 */
+	u8 reg, other; /* DWARF's numbers; UNWIND_PC: none */
 	s32 amount;
 	u64 target;
 };

@@ -65,8 +65,8 @@ TABLELESS = ("-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-fr
 
 @row("kernel-tableless", "the same of C that has no unwind tables, either: by what its instructions do", language="native")
 def tableless(run):
-    built = compiled.build(*run.interpreter.argv, NATIVE / "shapes.c", *TABLELESS)
-    for threads in (1, 4):
+    for threads, where in (1, ["-fpie", "-pie"]), (4, ["-fno-pie", "-no-pie"]):  # two kinds of tables of a switch
+        built = compiled.build(*run.interpreter.argv, NATIVE / "shapes.c", *TABLELESS, *where)
         yield from shapes(run, f"{threads} threads", [built, str(threads)])
 
 

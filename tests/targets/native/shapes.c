@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * shapes.c THREADS - stacks of every shape that C makes: to be built with -O2, without frame pointers.
  *
- * Nested calls, recursion, frames of variable size, realigned frames, callbacks out of libc, calls through the
+ * Nested calls, recursion, frames of variable size, realigned frames, switches, callbacks out of libc, calls through the
  * PLT, the vDSO and the kernel, handlers of signals that come by themselves (on a stack of their own) and of some that the
  * program raises.  Every function stays on the stack while what it calls runs: it adds something to the result. */
 #include "truth.h"
@@ -20,13 +20,13 @@
 #endif
 
 /* Who calls whom; anybody may be interrupted by on_signal. */
-#define CALLS                                                                                              \
-	", \"calls\": {\"main\": [\"turn\"], \"work\": [\"turn\"], \"turn\": [\"nested\", \"recurse\", "   \
-	"\"variable\", \"realigned\", \"sorted\", \"called\", \"clocked\", \"entered\", \"raised\"], "     \
-	"\"nested\": [\"nested_two\"], \"nested_two\": [\"nested_three\"], \"nested_three\": [\"leaf\"], " \
-	"\"recurse\": [\"recurse\", \"leaf\"], \"variable\": [\"leaf\"], "                                 \
-	"\"realigned\": [\"leaf\", \"nested\"], \"sorted\": [\"compare\"], \"compare\": [\"leaf\"], "      \
-	"\"on_signal\": [\"nested\"], \"leaf\": [], \"called\": [], \"clocked\": [], \"entered\": [], "    \
+#define CALLS                                                                                                                 \
+	", \"calls\": {\"main\": [\"turn\"], \"work\": [\"turn\"], \"turn\": [\"nested\", \"recurse\", "                      \
+	"\"variable\", \"realigned\", \"chosen\", \"sorted\", \"called\", \"clocked\", \"entered\", \"raised\"], "            \
+	"\"nested\": [\"nested_two\"], \"nested_two\": [\"nested_three\"], \"nested_three\": [\"leaf\"], "                    \
+	"\"recurse\": [\"recurse\", \"leaf\"], \"variable\": [\"leaf\"], "                                                    \
+	"\"realigned\": [\"leaf\", \"nested\"], \"sorted\": [\"compare\"], \"compare\": [\"leaf\"], \"chosen\": [\"leaf\"], " \
+	"\"on_signal\": [\"nested\"], \"leaf\": [], \"called\": [], \"clocked\": [], \"entered\": [], "                       \
 	"\"raised\": []}"
 
 static volatile sig_atomic_t handled;
@@ -78,6 +78,35 @@ APART static uint64_t realigned(unsigned size, uint64_t n)
 
 	memset(room, (int)n, size);
 	return leaf(n) + line[n & 7] + (uint64_t)room[size / 2] + nested(n / 4);
+}
+
+/* Long cases, of a switch that is large enough for a table. */
+APART static uint64_t chosen(uint64_t n)
+{
+	uint64_t sum = n;
+
+#define CASE(number, step)                                           \
+	case number:                                                 \
+		for (uint64_t j = 0; j < 30 + (number); j++)         \
+			__asm__ volatile(step : "+r"(sum) : "r"(j)); \
+		break
+	for (uint64_t i = 0; i < 24; i++)
+		switch ((n + i) % 12) {
+			CASE(0, "add %1, %0");
+			CASE(1, "sub %1, %0");
+			CASE(2, "xor %1, %0");
+			CASE(3, "and %1, %0");
+			CASE(4, "imul %1, %0");
+			CASE(5, "adc %1, %0");
+			CASE(6, "lea 1(%1,%0), %0");
+			CASE(7, "lea 2(%1,%0), %0");
+			CASE(8, "lea 3(%1,%0), %0");
+			CASE(9, "lea 4(%1,%0), %0");
+		default:
+			sum += leaf(20) + n;
+		}
+#undef CASE
+	return sum;
 }
 
 APART static int compare(const void *left, const void *right)
@@ -142,6 +171,7 @@ APART static uint64_t turn(uint64_t n)
 	sum += recurse(200, 400);
 	sum += variable(64 + n % 512, 400);
 	sum += realigned(64 + n % 512, 400);
+	sum += chosen(n);
 	sum += sorted(n);
 	sum += called(n);
 	sum += clocked(n);

@@ -15,7 +15,7 @@
 #include "unwind/rows.h"
 #include "unwind/rule.h"
 
-enum { BASE = 0x1000, SIZE = 0x100, START = 0x40 };
+enum { BASE = 0x1000, SIZE = 0x180, START = 0x40 };
 
 /* Functions on lines of 16 bytes, and nops between them. */
 static const u8 f[] = {
@@ -27,7 +27,7 @@ static const u8 f[] = {
 	0x48, 0x83, 0xc4, 0x10,       /* 0e add $16, %rsp */
 	0x5b,                         /* 12 pop %rbx */
 	0xc3,                         /* 13 ret */
-	0xe8, 0xe7, 0x00, 0x00, 0x00, /* 14 call 100, which does not come back */
+	0xe8, 0xe7, 0x03, 0x00, 0x00, /* 14 call 400, which does not come back */
 };
 static const u8 g[] = {
 	0x55,                   /* 20 push %rbp */
@@ -64,6 +64,31 @@ static const u8 jumps[] = {
 	0x48, 0x8b, 0x67, 0x30, /* c2 mov 48(%rdi), %rsp */
 	0xff, 0x67, 0x38,       /* c6 jmp *56(%rdi) */
 };
+/* A switch of code that can be anywhere: its table's address is made far in front; words that lead elsewhere are no cases. */
+static const u8 cases[] = {
+	0x53,                                     /* d0 push %rbx */
+	0x48, 0x8d, 0x15, 0x28, 0x00, 0x00, 0x00, /* d1 lea 100, %rdx */
+	0x48, 0x8d, 0x1d, 0x29, 0x00, 0x00, 0x00, /* d8 lea 108, %rbx: what comes behind */
+	0x48, 0x63, 0x04, 0x82,                   /* df movslq (%rdx,%rax,4), %rax */
+	0x48, 0x01, 0xd0,                         /* e3 add %rdx, %rax */
+	0x3e, 0xff, 0xe0,                         /* e6 notrack jmp *%rax */
+	0x5b,                                     /* e9 pop %rbx: nothing leads here */
+	0xc3,                                     /* ea ret */
+	0x5b,                                     /* eb pop %rbx: a case */
+	0xc3,                                     /* ec ret */
+	0x90,                                     /* ed nop: another */
+	0x5b,                                     /* ee pop %rbx */
+	0xc3,                                     /* ef ret */
+};
+static const s32 distances[] = { 0xeb - 0x100, 0xed - 0x100, 0xe9 - 0x100 };
+/* A switch of code with a fixed address. */
+static const u8 fixed[] = {
+	0x55,                                     /* 120 push %rbp */
+	0xff, 0x24, 0xc5, 0x40, 0x11, 0x00, 0x00, /* 121 jmp *1140(,%rax,8) */
+	0x5d,                                     /* 128 pop %rbp: a case */
+	0xc3,                                     /* 129 ret */
+};
+static const u64 addresses[] = { BASE + 0x128, BASE + 0x20, 0 };
 
 static struct unwind_table compile(void)
 {
@@ -102,6 +127,10 @@ static struct unwind_table compile(void)
 	PUT(0x80, thread);
 	PUT(0xa0, realigned);
 	PUT(0xc0, jumps);
+	PUT(0xd0, cases);
+	PUT(0x100, distances);
+	PUT(0x120, fixed);
+	PUT(0x140, addresses);
 #undef PUT
 	assert_int_equal(write(fd, &file, sizeof file), sizeof file);
 	struct image *image = image_open(fd, "code", &err);
@@ -204,6 +233,22 @@ static void what_only_a_run_can_tell_has_no_rule(void **unused)
 	unwind_table_free(&table);
 }
 
+static void cases_are_where_the_table_says(void **unused)
+{
+	struct unwind_table table = compile();
+
+	(void)unused;
+	assert_rule(&table, 0xe6, UNWIND_PLUS, UNWIND_SP, 16);
+	assert_rule(&table, 0xe9, UNWIND_NONE, 0, 0);
+	assert_rule(&table, 0xeb, UNWIND_PLUS, UNWIND_SP, 16);
+	assert_rule(&table, 0xec, UNWIND_PLUS, UNWIND_SP, 8);
+	assert_rule(&table, 0xed, UNWIND_PLUS, UNWIND_SP, 16);
+	assert_rule(&table, 0xef, UNWIND_PLUS, UNWIND_SP, 8);
+	assert_rule(&table, 0x128, UNWIND_PLUS, UNWIND_SP, 16);
+	assert_rule(&table, 0x20, UNWIND_PLUS, UNWIND_SP, 8); /* another function's */
+	unwind_table_free(&table);
+}
+
 /* ---- this program -------------------------------------------------------------------------- */
 
 struct comparison {
@@ -262,6 +307,7 @@ int main(void)
 		cmocka_unit_test(what_has_no_caller_is_an_end),
 		cmocka_unit_test(a_realigned_stack_is_found_again),
 		cmocka_unit_test(what_only_a_run_can_tell_has_no_rule),
+		cmocka_unit_test(cases_are_where_the_table_says),
 		cmocka_unit_test(compilers_say_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ struct row {
 	u8 length;
 	enum instruction_kind kind;
 	s32 amount;
-	u8 reg;
+	u8 reg, other;
 	u64 target;
 };
 
@@ -77,10 +77,43 @@ static const struct row rows[] = {
 	{ "xor %ebp, %ebp", { 0x31, 0xed }, 2, .kind = INSTRUCTION_CLEAR },
 	{ "xor %r13d, %r13d", { 0x45, 0x31, 0xed }, 3, .kind = INSTRUCTION_OTHER },
 	{ "call +0x10", { 0xe8, 0x0b, 0, 0, 0 }, 5, .kind = INSTRUCTION_CALL, .target = AT + 0x10 },
-	{ "call *%rax", { 0xff, 0xd0 }, 2, .kind = INSTRUCTION_CALL },
+	{ "call *%rax", { 0xff, 0xd0 }, 2, .kind = INSTRUCTION_CALL, .reg = X86_RAX },
 	{ "jmp -2", { 0xeb, 0xfc }, 2, .kind = INSTRUCTION_JUMP, .target = AT - 2 },
-	{ "jmp *(%rax,%rcx,8)", { 0xff, 0x24, 0xc8 }, 3, .kind = INSTRUCTION_JUMP },
-	{ "notrack jmp *%rax", { 0x3e, 0xff, 0xe0 }, 3, .kind = INSTRUCTION_JUMP },
+	{ "jmp *(%rax,%rcx,8)",
+	  { 0xff, 0x24, 0xc8 },
+	  3,
+	  .kind = INSTRUCTION_JUMP,
+	  .reg = UNWIND_PC },
+	{ "jmp *0x1000(,%rax,8)",
+	  { 0xff, 0x24, 0xc5, 0, 0x10, 0, 0 },
+	  7,
+	  .kind = INSTRUCTION_JUMP,
+	  .reg = UNWIND_PC,
+	  .amount = 0x1000 },
+	{ "jmp *0x1000(%rip)",
+	  { 0xff, 0x25, 0, 0x10, 0, 0 },
+	  6,
+	  .kind = INSTRUCTION_JUMP,
+	  .reg = UNWIND_PC },
+	{ "notrack jmp *%r10",
+	  { 0x3e, 0x41, 0xff, 0xe2 },
+	  4,
+	  .kind = INSTRUCTION_JUMP,
+	  .reg = X86_R10 },
+	{ "add %rdx, %rax",
+	  { 0x48, 0x01, 0xd0 },
+	  3,
+	  .kind = INSTRUCTION_SUM,
+	  .reg = X86_RAX,
+	  .other = X86_RDX },
+	{ "add %r9, %rdx, the other way",
+	  { 0x49, 0x03, 0xd1 },
+	  3,
+	  .kind = INSTRUCTION_SUM,
+	  .reg = X86_RDX,
+	  .other = X86_R9 },
+	{ "add %rax, %rsp", { 0x48, 0x01, 0xc4 }, 3, .kind = INSTRUCTION_LOSE },
+	{ "add (%rdx), %rax", { 0x48, 0x03, 0x02 }, 3, .kind = INSTRUCTION_OTHER },
 	{ "jne +0x106",
 	  { 0x0f, 0x85, 0, 1, 0, 0 },
 	  6,
@@ -94,6 +127,7 @@ static const struct row rows[] = {
 	  { 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0 },
 	  7,
 	  .kind = INSTRUCTION_ADDRESS,
+	  .reg = X86_RDI,
 	  .target = AT + 0x17 },
 	{ "movabs $1, %rax", { 0x48, 0xb8, 1 }, 10, .kind = INSTRUCTION_OTHER },
 	{ "mov $1, %eax", { 0xb8, 1 }, 5, .kind = INSTRUCTION_OTHER },
@@ -123,7 +157,8 @@ static void each_is_what_it_is(void **unused)
 		const struct row *row = &rows[i];
 		if (!instruction_read(row->bytes, sizeof row->bytes, AT, &got) ||
 		    got.length != row->length || got.kind != row->kind ||
-		    got.amount != row->amount || got.reg != row->reg || got.target != row->target)
+		    got.amount != row->amount || got.reg != row->reg || got.other != row->other ||
+		    got.target != row->target)
 			fail_msg("%s: %u bytes, kind %d, amount %d, register %u, target %llx",
 				 row->text, got.length, got.kind, got.amount, got.reg,
 				 (unsigned long long)got.target);
