@@ -103,15 +103,20 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A sample of cells 0 (leaf) to depth - 1 (root), taken in generation `of`. */
-static u32 take(struct fixture *f, u32 depth, u64 of)
+/* A sample of cells 0 (leaf) to depth - 1 (root) on a thread, taken in generation `of`. */
+static u32 take_on(struct fixture *f, u32 tid, u32 depth, u64 of)
 {
-	*f->sample = (struct sample){ .generation = of, .depth = depth };
+	*f->sample = (struct sample){ .tid = tid, .generation = of, .depth = depth };
 	for (u32 i = 0; i < depth; i++)
 		f->sample->frames[i] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[i],
 						       .pos = 10 + i,
 						       .kind = FRAME_MANAGED };
 	return naming_stack(f->naming, f->sample, &f->source);
+}
+
+static u32 take(struct fixture *f, u32 depth, u64 of)
+{
+	return take_on(f, 1, depth, of);
 }
 
 /* One of the root, cell 3, alone. */
@@ -188,6 +193,27 @@ static void the_same_bytes_are_the_same_name(void **state)
 	generation = 8;
 	assert_int_equal(take(f, 3, 8), stack);
 	assert_int_equal(times_read, 3); /* one vectored look at the witnesses, no name read */
+}
+
+/* Whoever was looked at before, on whichever thread, in whichever process. */
+static void a_stack_is_its_own(void **state)
+{
+	struct fixture *f = *state;
+	u32 two = take(f, 2, 7), three = take(f, 3, 7), of_both[2];
+
+	for (u32 tid = 1; tid < 100; tid++) {
+		assert_int_equal(take_on(f, tid, 2 + tid % 2, 7), tid % 2 ? three : two);
+		assert_int_equal(take_on(f, 200 - tid, 3 - tid % 2, 7), tid % 2 ? two : three);
+	}
+	assert_int_equal(times_read, 3);
+	for (u32 i = 0; i < 2; i++) {
+		f->source.incarnation++;
+		snprintf(f->cells[1].name, sizeof f->cells[1].name, "process_%u", i);
+		of_both[i] = take(f, 2, 7);
+		assert_string_equal(leaf_name(f, f->names.stacks.at[of_both[i]].outer),
+				    f->cells[1].name);
+	}
+	assert_int_not_equal(of_both[0], of_both[1]);
 }
 
 static void other_bytes_are_another_name(void **state)
@@ -382,6 +408,7 @@ int main(void)
 		TEST(a_name_is_inherited_from_before_the_fork),
 		TEST(a_name_learned_since_the_fork_is_not_inherited),
 		TEST(the_same_bytes_are_the_same_name),
+		TEST(a_stack_is_its_own),
 		TEST(other_bytes_are_another_name),
 		TEST(without_a_generation_every_name_is_checked),
 		TEST(a_name_in_doubt_is_not_given),
