@@ -272,7 +272,8 @@ static void order_managed(struct assembly *assembly, struct managed *managed)
 		memcpy(managed->frames, assembly->sorted, managed->count * sizeof *managed->frames);
 }
 
-static void put_stitched(struct assembly *assembly, struct watched *process, bool is_whole,
+/* False: the native frames are cut. */
+static bool put_stitched(struct assembly *assembly, struct watched *process, bool is_whole,
 			 struct sample *out)
 {
 	u64 roots[KERNEL_VMS];
@@ -296,12 +297,20 @@ static void put_stitched(struct assembly *assembly, struct watched *process, boo
 		assembly->native[i].pos ^= assembly->native[i].flags ? swap : 0;
 	struct stitched stitched = stitch(&stitch_in, out->frames + out->depth,
 					  ASSEMBLED_MAX - out->depth);
+	/* Out of one frame to no caller, and no loop was met: its table is wrong about the way out (libffi 3.5, in the cases of a switch),
+	 * and where that leads there was a 0. */
+	bool is_cut = is_whole && assembly->native_count == 1 && stitched.leftover;
+	if (is_cut) {
+		stitch_in.is_whole = false;
+		stitched = stitch(&stitch_in, out->frames + out->depth, ASSEMBLED_MAX - out->depth);
+	}
 
 	for (u32 i = 0; i < KERNEL_VMS; i++)
 		if (stitched.is_even[i ^ swap])
 			*root_place(&process->vms[i], roots[i]) = roots[i];
 	out->depth += stitched.count;
 	out->leftover = stitched.leftover;
+	return is_whole && !is_cut;
 }
 
 void assemble(struct assembly *assembly, struct watched *process,
@@ -331,13 +340,14 @@ void assemble(struct assembly *assembly, struct watched *process,
 	enum unwind_step end = has_parts ? take_native(assembly, process, record, &parts, size) :
 					   UNWIND_NO_MEMORY;
 	mark_bare_loop(assembly);
-	put_stitched(assembly, process, end == UNWIND_DONE && head->native_count, out);
-	if (!out->depth && end == UNWIND_DONE &&
-	    !head->event) /* of native frames alone, which nobody wants */
+	bool is_cut = end != UNWIND_DONE;
+	if (!put_stitched(assembly, process, !is_cut && head->native_count, out))
+		is_cut |= head->native_count != 0;
+	if (!out->depth && !is_cut && !head->event) /* of native frames alone, which nobody wants */
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_NATIVE });
-	if (end != UNWIND_DONE)
+	if (is_cut)
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_TRUNCATED });
-	if (end != UNWIND_DONE || !is_whole)
+	if (is_cut || !is_whole)
 		out->flags |= SAMPLE_TRUNCATED;
 	if (head->event && event_at_root)
 		put_event(out, head);
