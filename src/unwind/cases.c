@@ -8,7 +8,6 @@
  * where its words lead to no instruction. */
 #include "unwind/cases.h"
 
-#include "base/types.h"
 #include "elf/image.h"
 #include "unwind/arch.h"
 

@@ -12,7 +12,6 @@
 #include "unwind/rule.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -4,7 +4,6 @@
 
 #include "elf/image.h"
 #include "unwind/arch.h"
-#include "unwind/rule.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -272,7 +272,7 @@ static void order_managed(struct assembly *assembly, struct managed *managed)
 		memcpy(managed->frames, assembly->sorted, managed->count * sizeof *managed->frames);
 }
 
-/* False: the native frames are cut. */
+/* True: the native frames, believed to be whole, are cut. */
 static bool put_stitched(struct assembly *assembly, struct watched *process, bool is_whole,
 			 struct sample *out)
 {
@@ -310,7 +310,7 @@ static bool put_stitched(struct assembly *assembly, struct watched *process, boo
 			*root_place(&process->vms[i], roots[i]) = roots[i];
 	out->depth += stitched.count;
 	out->leftover = stitched.leftover;
-	return is_whole && !is_cut;
+	return is_cut;
 }
 
 void assemble(struct assembly *assembly, struct watched *process,
@@ -341,8 +341,7 @@ void assemble(struct assembly *assembly, struct watched *process,
 					   UNWIND_NO_MEMORY;
 	mark_bare_loop(assembly);
 	bool is_cut = end != UNWIND_DONE;
-	if (!put_stitched(assembly, process, !is_cut && head->native_count, out))
-		is_cut |= head->native_count != 0;
+	is_cut |= put_stitched(assembly, process, !is_cut && head->native_count, out);
 	if (!out->depth && !is_cut && !head->event) /* of native frames alone, which nobody wants */
 		put_frame(out, (struct frame){ .kind = FRAME_MARK, .id = MARK_NATIVE });
 	if (is_cut)
