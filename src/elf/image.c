@@ -389,7 +389,7 @@ static u64 round_up(u64 value, u64 unit)
 /* Notes are [name size][descriptor size][type] name descriptor; what comes behind the name and
  * behind the descriptor begins at a multiple of 8 in segments that say so (x86
  * .note.gnu.property), else of 4. */
-static u32 build_id_in_notes(const void *notes, u64 size, u64 align, u8 out[BUILD_ID_MAX])
+static u32 build_id_in_notes(const void *notes, u64 size, u64 align, u8 out[BUILD_ID_MAX], u64 *at)
 {
 	struct cursor c = cursor_make(notes, size);
 	u64 unit = align == 8 ? 8 : 4;
@@ -407,6 +407,7 @@ static u32 build_id_in_notes(const void *notes, u64 size, u64 align, u8 out[BUIL
 		    memcmp(name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
 			u32 length = id_size < BUILD_ID_MAX ? (u32)id_size : BUILD_ID_MAX;
 			memcpy(out, id, length);
+			*at = (u64)(id - (const u8 *)notes);
 			return length;
 		}
 		cursor_take(&c, round_up(id_size, unit) - id_size);
@@ -414,35 +415,56 @@ static u32 build_id_in_notes(const void *notes, u64 size, u64 align, u8 out[BUIL
 	return 0;
 }
 
-/* `budget` is what may still be read in search of the build-id: there can be a million notes. */
+/* Notes from `offset` on; `at`: where in them it is. `budget` is what may still be read in search of the build-id: there can be
+ * a million notes. */
 static u32 build_id_at(const struct image *image, u64 offset, u64 size, u64 align, u64 *budget,
-		       u8 out[BUILD_ID_MAX])
+		       u8 out[BUILD_ID_MAX], u64 *at)
 {
 	AUTO_FREE void *notes = image_load(image, offset, size, *budget, "notes", NULL);
 
 	if (!notes)
 		return 0;
 	*budget -= size;
-	return build_id_in_notes(notes, size, align, out);
+	return build_id_in_notes(notes, size, align, out, at);
+}
+
+/* Of what is loaded, and where it is then, as linked. */
+static u32 loaded_build_id(const struct image *image, u64 *budget, u8 out[BUILD_ID_MAX],
+			   u64 *address)
+{
+	for (u32 i = 0; i < image->segment_count; i++) {
+		const Elf64_Phdr *segment = &image->segments[i];
+		u32 length = segment->p_type == PT_NOTE ?
+				     build_id_at(image, segment->p_offset, segment->p_filesz,
+						 segment->p_align, budget, out, address) :
+				     0;
+		if (length) {
+			*address += segment->p_vaddr;
+			return length;
+		}
+	}
+	return 0;
 }
 
 u32 image_build_id(const struct image *image, u8 out[BUILD_ID_MAX])
 {
-	u64 budget = NOTE_BYTES_MAX;
-	u32 length = 0;
+	u64 budget = NOTE_BYTES_MAX, at = 0;
+	u32 length = loaded_build_id(image, &budget, out, &at);
 
-	for (u32 i = 0; i < image->segment_count && !length; i++) {
-		const Elf64_Phdr *segment = &image->segments[i];
-		if (segment->p_type == PT_NOTE)
-			length = build_id_at(image, segment->p_offset, segment->p_filesz,
-					     segment->p_align, &budget, out);
-	}
 	/* Relocatable files and some debug files have no PT_NOTE. */
 	for (u32 i = 0; i < image->section_count && !length; i++) {
 		const Elf64_Shdr *section = &image->sections[i];
 		if (section->sh_type == SHT_NOTE)
 			length = build_id_at(image, section->sh_offset, section->sh_size,
-					     section->sh_addralign, &budget, out);
+					     section->sh_addralign, &budget, out, &at);
 	}
 	return length;
+}
+
+u32 image_loaded_build_id(const struct image *image, u8 out[BUILD_ID_MAX], u64 *address)
+{
+	u64 budget = NOTE_BYTES_MAX;
+
+	*address = 0;
+	return loaded_build_id(image, &budget, out, address);
 }

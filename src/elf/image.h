@@ -52,6 +52,8 @@ u64 image_entry(const struct image *image);           /* as linked; 0: none */
 bool image_is_relocatable(const struct image *image); /* ET_DYN: has a load bias */
 /* Length in bytes; 0 when there is none. */
 u32 image_build_id(const struct image *image, u8 out[BUILD_ID_MAX]);
+/* The same, if it is in memory when the file is loaded: from that address on, as linked. */
+u32 image_loaded_build_id(const struct image *image, u8 out[BUILD_ID_MAX], u64 *address);
 
 u32 image_section_count(const struct image *image);
 bool image_section(const struct image *image, u32 index, struct image_section *out);

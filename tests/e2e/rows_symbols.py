@@ -179,19 +179,11 @@ def stripped(run):
     yield at_least(f"of {found.total()} samples, in around and outer", 100 * found[True] / max(found.total(), 1), 99, " %")
 
 
-@row("kernel-churn", "dlclose and dlopen of another library at the same address: 0 wrong neighbours, >= 99.5 % from the first function on",
-     language="native", alone=True)
-def churn(run):
-    plugs = {"first_plug": 64, "second_plug": 1_024}
-    with tempfile.TemporaryDirectory() as name:
-        words = []
-        for plug, size in plugs.items():
-            path = Path(name) / f"{plug}.so"
-            call(*run.interpreter.argv, "-O2", "-shared", "-fPIC", f"-DNAME={plug}", f"-DBYTES={size}", "-o", path, TARGETS / "native/plug.c")
-            words += [path, plug]
-        with start(run.interpreter, "churn.c", *words) as target:
-            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
-            said = target.finish()
+def churn_figures(run, words, plugs, length, wanted):
+    """Of turns of that length, in ms."""
+    with start(run.interpreter, "churn.c", length * 1_000_000, *words) as target:
+        recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
+        said = target.finish()
     legal = {("main", "turn", plug, "spin")[:depth] for plug in plugs for depth in range(1, 5)}
     wrong, whole, inside = Counter(), Counter(), Counter()
     for stack in recording.stacks:
@@ -203,9 +195,24 @@ def churn(run):
         else:
             wrong[";".join(own)] += stack.count * (bool(own) and own not in legal)
             inside[own[2] if len(own) > 2 else ""] += stack.count
-    yield Figure(f"stacks that cannot be {wrong.most_common(1) if wrong.total() else ''}", wrong.total(), "= 0", not wrong.total())
-    yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %",
-                   stats.least_bar(99.5, whole.total()))
-    yield at_least("libraries loaded, of these in the other's place", said["in_place"], said["loads"] / 2)
+    turns = f"turns of {length} ms: "
+    yield Figure(f"{turns}stacks that cannot be {wrong.most_common(1) if wrong.total() else ''}", wrong.total(), "= 0", not wrong.total())
+    yield at_least(f"{turns}from the first function on", 100 * whole[True] / whole.total(), wanted, " %",
+                   stats.least_bar(wanted, whole.total()))
+    yield at_least(f"{turns}libraries loaded, of these in the other's place", said["in_place"], said["loads"] / 2)
     for plug in plugs:
-        yield at_least(f"samples in {plug}", inside[plug], recording.samples / 4)
+        yield at_least(f"{turns}samples in {plug}", inside[plug], recording.samples / 4)
+
+
+@row("kernel-churn", "dlclose and dlopen of another library at the same address: 0 wrong neighbours, >= 99.5 % from the first function on; "
+     "a thousand times a second >= 98 %", language="native", alone=True)
+def churn(run):
+    plugs = {"first_plug": 64, "second_plug": 1_024}
+    with tempfile.TemporaryDirectory() as name:
+        words = []
+        for plug, size in plugs.items():
+            path = Path(name) / f"{plug}.so"
+            call(*run.interpreter.argv, "-O2", "-shared", "-fPIC", f"-DNAME={plug}", f"-DBYTES={size}", "-o", path, TARGETS / "native/plug.c")
+            words += [path, plug]
+        yield from churn_figures(run, words, plugs, 100, 99.5)
+        yield from churn_figures(run, words, plugs, 1, 98)

@@ -172,7 +172,8 @@ static void kernel_open(struct kernel *kernel, const char *path, struct unwind_s
 	kernel->code.processes_fd = bpf_object__find_map_fd_by_name(kernel->object, "processes");
 	kernel->code.spaces_fd = bpf_object__find_map_fd_by_name(kernel->object, "spaces");
 	must(kernel_code_init(&kernel->code, bpf_map__fd(map), TABLE_WORDS, &err) &&
-		     kernel_code_add(&kernel->code, space, &process.space, &err) &&
+		     kernel_code_add(&kernel->code, space, &(struct replaced){ 0 }, &process.space,
+				     &err) &&
 		     kernel_code_watch(&kernel->code, space->target->pid, &process, true, &err),
 	     err.text);
 	kernel->ring = ring_buffer__new(bpf_object__find_map_fd_by_name(kernel->object, "records"),

@@ -27,6 +27,7 @@ struct assembly {
 	u32 native_count;
 	struct managed vms[KERNEL_VMS];
 	struct frame sorted[MANAGED_ROOM];
+	u64 time_ns;        /* of the record */
 	struct calls calls; /* of programs whose VM publishes a frame before it fills it */
 };
 
@@ -75,26 +76,26 @@ static bool mark_loop(const struct assembly *assembly, const struct watched *pro
 	return true;
 }
 
-/* Where an instruction stands: in which file, and at which address there. */
-static void add_native(struct assembly *assembly, struct watched *process, u64 pc, bool is_return,
-		       u64 sp)
+/* Where an instruction stands: in which file, and at which address there. What is known of its code: see replaced_at(). */
+static u32 add_native(struct assembly *assembly, struct watched *process, u64 pc, bool is_return,
+		      u64 sp)
 {
 	u64 place = pc - is_return;
+	u32 replaced = replaced_at(&process->replaced, place, assembly->time_ns);
 	const struct unwind_range *range = unwind_space_at(&process->space, place);
 	struct frame frame = { .id = place, .at = sp, .kind = FRAME_NATIVE };
 
-	if (assembly->native_count == KERNEL_NATIVE_MAX)
-		return;
-	if (range && range->file) {
+	if (range && range->file && !(replaced & REPLACED_UNKNOWN)) {
 		frame.id = place - range->bias;
 		frame.owner = range->file->number;
 	}
-	if (!mark_loop(assembly, process, place, &frame))
-		return;
-	assembly->native[assembly->native_count++] = frame;
+	if (assembly->native_count < KERNEL_NATIVE_MAX &&
+	    mark_loop(assembly, process, place, &frame))
+		assembly->native[assembly->native_count++] = frame;
+	return replaced;
 }
 
-/* From where the kernel's walk met what it had not been told of: that frame is among the record's. */
+/* From where the kernel's walk met what it had not been told of, whose code is what is known: that frame is among the record's. */
 static enum unwind_step walk_on(struct assembly *assembly, struct watched *process,
 				const struct kernel_rest *rest, size_t bytes)
 {
@@ -106,7 +107,9 @@ static enum unwind_step walk_on(struct assembly *assembly, struct watched *proce
 		step = unwind_space_step(&process->space, &on.mem, &on.walk);
 		if (step != UNWIND_MORE)
 			break;
-		add_native(assembly, process, on.walk.pc, on.walk.is_return, on.walk.sp);
+		if (add_native(assembly, process, on.walk.pc, on.walk.is_return, on.walk.sp) &
+		    REPLACED_UNKNOWN)
+			return UNWIND_NO_RULE;
 	}
 	return step;
 }
@@ -221,17 +224,21 @@ static enum unwind_step take_native(struct assembly *assembly, struct watched *p
 {
 	const struct kernel_head *head = &record->head;
 	const struct kernel_frame *native = part(record, parts->native);
+	u32 replaced = 0;
 
 	for (u32 i = 0; i < head->native_count; i++) {
+		if (replaced & REPLACED_UNHEARD)
+			return UNWIND_NO_RULE; /* this caller was found by another's table */
 		u64 pc = native[i].pc & ~KERNEL_IS_RETURN;
 		bool is_return = native[i].pc & KERNEL_IS_RETURN;
-		add_native(assembly, process, pc, is_return, native[i].sp);
-		if (watched_was_replaced(process, pc - is_return, head->time_ns))
-			return UNWIND_NO_RULE; /* its caller was found by another's table */
+		replaced = add_native(assembly, process, pc, is_return, native[i].sp);
 	}
-	if (head->has_rest && size - parts->rest > offsetof(struct kernel_rest, stack))
+	bool has_rest = head->has_rest && size - parts->rest > offsetof(struct kernel_rest, stack);
+	if (has_rest && replaced & REPLACED_UNKNOWN)
+		return UNWIND_NO_RULE;
+	if (has_rest)
 		return walk_on(assembly, process, part(record, parts->rest), size - parts->rest);
-	return (enum unwind_step)head->end;
+	return replaced & REPLACED_UNHEARD ? UNWIND_NO_RULE : (enum unwind_step)head->end;
 }
 
 static void put_frame(struct sample *out, struct frame frame)
@@ -322,6 +329,7 @@ void assemble(struct assembly *assembly, struct watched *process,
 	struct parts parts;
 	bool has_parts = find_parts(head, size, &parts), is_whole = has_parts;
 
+	assembly->time_ns = head->time_ns;
 	assembly->native_count = 0;
 	for (u32 i = 0; i < KERNEL_VMS; i++)
 		generations[i] = head->vms[i].generation;

@@ -3,6 +3,7 @@
 #include "engines/kernel/code.h"
 
 #include "base/clock.h"
+#include "elf/image.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -98,15 +99,27 @@ static bool put(struct kernel_code *code, int map_fd, u32 number, const void *va
 
 /* ---- spaces, VMs, processes ---------------------------------------------------------------- */
 
-bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *number,
-		     struct err *err)
+/* By which the kernel sees that other code has come; 0: by nothing. */
+static u16 add_mark(const struct unwind_range *range, struct kernel_space *told, u32 *count)
 {
-	struct kernel_space *told = calloc(1, sizeof *told);
+	struct kernel_mark mark = { 0 };
+	u8 id[BUILD_ID_MAX];
+	u64 address;
 
-	if (!told || (!space->is_filled && !unwind_space_fill(space))) {
-		free(told);
-		return err_no_memory(err);
-	}
+	if (*count == KERNEL_MARKS_MAX || !range->file ||
+	    image_loaded_build_id(range->file->image, id, &address) < sizeof mark.word)
+		return 0;
+	mark.address = range->bias + address;
+	memcpy(&mark.word, id, sizeof mark.word);
+	told->marks[(*count)++] = mark;
+	return (u16)*count;
+}
+
+static void fill(struct kernel_code *code, const struct unwind_space *space,
+		 const struct replaced *replaced, struct kernel_space *told)
+{
+	u32 marks = 0;
+
 	code->full |= space->ranges.count > KERNEL_RANGES_MAX;
 	for (u32 i = 0; i < space->ranges.count && i < KERNEL_RANGES_MAX; i++) {
 		const struct unwind_range *range = &space->ranges.at[i];
@@ -114,8 +127,22 @@ bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *
 		*out = (struct kernel_range){ .start = range->start,
 					      .end = range->end,
 					      .bias = range->bias };
-		out->kind = place_table(code, range->file, &out->table);
+		out->kind = (u16)place_table(code, range->file, &out->table);
+		if (replaced_ever(replaced, range->start, range->end))
+			out->mark = add_mark(range, told, &marks);
 	}
+}
+
+bool kernel_code_add(struct kernel_code *code, struct unwind_space *space,
+		     const struct replaced *replaced, u32 *number, struct err *err)
+{
+	struct kernel_space *told = calloc(1, sizeof *told);
+
+	if (!told || (!space->is_filled && !unwind_space_fill(space))) {
+		free(told);
+		return err_no_memory(err);
+	}
+	fill(code, space, replaced, told);
 	*number = ++code->space_count;
 	bool good = put(code, code->spaces_fd, *number, told) ||
 		    err_sys(err, errno, "telling the kernel what process %u maps",

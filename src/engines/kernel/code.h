@@ -4,6 +4,7 @@
  * The maps are borrowed; the tables' words are mapped and filled in without a system call.  A file's table is copied once, for
  * all processes that map it; a space is handed to all forks of a process. */
 #pragma once
+#include "engines/kernel/replaced.h"
 #include "engines/kernel/shared.h"
 #include "unwind/space.h"
 
@@ -33,9 +34,9 @@ struct kernel_code {
 /* The descriptors are set. `room`: how many words the map of tables has. */
 bool kernel_code_init(struct kernel_code *code, int tables_fd, u32 room, struct err *err);
 void kernel_code_fini(struct kernel_code *code);
-/* Tells the kernel what a space holds; `number` names it from then on. */
-bool kernel_code_add(struct kernel_code *code, struct unwind_space *space, u32 *number,
-		     struct err *err);
+/* Tells the kernel what a space holds; `number` names it from then on. `replaced`: where its code may be replaced again. */
+bool kernel_code_add(struct kernel_code *code, struct unwind_space *space,
+		     const struct replaced *replaced, u32 *number, struct err *err);
 void kernel_code_remove(struct kernel_code *code, u32 number);
 /* The same of a VM. */
 bool kernel_code_add_machine(struct kernel_code *code, const struct kernel_machine *machine,

@@ -382,7 +382,7 @@ static struct watched *first_process(struct run *run, struct target *target, str
 	}
 	process->is_new = true;
 	process->maps_ns = clock_now_ns(); /* it is open; what it mapped then may be old */
-	return watched_read_maps(process, err) ? process : NULL;
+	return watched_read_maps(process, &run->mappings, err) ? process : NULL;
 }
 
 static bool start(struct run *run, struct target *target, struct err *err)
@@ -431,6 +431,7 @@ static bool start(struct run *run, struct target *target, struct err *err)
 		return false;
 	if (process && run->options.children)
 		run_add_descendants(run, process->pid);
+	run_take_mappings(run, clock_now_ns()); /* loading the program took its time */
 	return kernel_program_start(program, err);
 }
 

@@ -133,8 +133,7 @@ static int by_time(const void *left_, const void *right_)
 	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
-bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out,
-			  const char **text)
+static void drain(struct kernel_mappings *mappings)
 {
 	u32 before = mappings->news.count;
 	bool is_whole = true;
@@ -145,11 +144,17 @@ bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct
 		is_whole &= perf_ring_drain(&mappings->rings.at[i], take_record, mappings);
 	if (!is_whole && !mappings->lost_ns)
 		mappings->lost_ns = mappings->drained_ns;
-	if (mappings->drained_ns < until_ns)
-		mappings->drained_ns = until_ns;
 	if (mappings->news.count > before)
 		qsort(mappings->news.at, mappings->news.count, sizeof mappings->news.at[0],
 		      by_time);
+}
+
+bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out,
+			  const char **text)
+{
+	drain(mappings);
+	if (mappings->drained_ns < until_ns)
+		mappings->drained_ns = until_ns;
 	if (!mappings->news.count || mappings->news.at[0].time_ns > until_ns)
 		return false;
 	*out = mappings->news.at[0];
@@ -158,4 +163,11 @@ bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct
 	memmove(mappings->news.at, mappings->news.at + 1,
 		mappings->news.count * sizeof mappings->news.at[0]);
 	return true;
+}
+
+const struct kernel_mapped *kernel_mappings_waiting(struct kernel_mappings *mappings, u32 *count)
+{
+	drain(mappings);
+	*count = mappings->news.count;
+	return mappings->news.at;
 }

@@ -33,3 +33,5 @@ void kernel_mappings_close(struct kernel_mappings *mappings);
 /* The oldest news of up to that time, and its text until the next call; false: there are none. */
 bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out,
 			  const char **text);
+/* Those that were not taken yet, of up to now, by time; until the next call. */
+const struct kernel_mapped *kernel_mappings_waiting(struct kernel_mappings *mappings, u32 *count);

@@ -202,7 +202,7 @@ bool run_tell_space(struct run *run, struct watched *process, struct err *err)
 {
 	u32 number;
 
-	if (!kernel_code_add(&run->code, &process->space, &number, err))
+	if (!kernel_code_add(&run->code, &process->space, &process->replaced, &number, err))
 		return false;
 	run_leave_space(run, process);
 	process->space_number = number;
@@ -215,13 +215,13 @@ bool run_tell_space(struct run *run, struct watched *process, struct err *err)
 	process->ask_ns = 0;
 	if (!tell_process(run, process, err))
 		return false;
-	watched_is_told(process, clock_now_ns());
+	replaced_is_told(&process->replaced, clock_now_ns());
 	return tell_vms(run, process, err);
 }
 
 bool run_tell(struct run *run, struct watched *process, struct err *err)
 {
-	return watched_read_maps(process, err) && run_tell_space(run, process, err);
+	return watched_read_maps(process, &run->mappings, err) && run_tell_space(run, process, err);
 }
 
 static void tell_anew(struct run *run, struct watched *process)

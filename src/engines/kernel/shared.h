@@ -17,6 +17,7 @@
  * Layouts are pinned: both sides are compiled by themselves. */
 #pragma once
 #include "base/types.h"
+#include "engines/kernel/ranges.h"
 #include "sample/frame.h"
 #include "unwind/step.h"
 
@@ -24,7 +25,6 @@ enum {
 	KERNEL_VMS = 2, /* VMs of a process that are walked */
 	KERNEL_MACHINES_MAX = 1024,
 	KERNEL_RIDERS_MAX = 65536,
-	KERNEL_RANGES_MAX = 512, /* runs of code a process; a power of two */
 	KERNEL_NATIVE_MAX = 1024,
 	KERNEL_MANAGED_MAX = 4096, /* from the leaf on */
 	KERNEL_ROOT_MAX = 100, /* of deeper stacks that are arrays: the outermost, behind a mark */
@@ -86,24 +86,6 @@ struct kernel_sleeper {
 	u64 fsbase;
 	u64 runs;              /* that it had: it has not run since if there are no more */
 	u64 regs[KERNEL_REGS]; /* struct pt_regs */
-};
-
-/* Addresses that one file's table covers; by address. */
-struct kernel_range {
-	u64 start, end, bias;
-	u32 table; /* where it begins in the words */
-	u32 kind;  /* enum kernel_range_kind */
-};
-
-enum kernel_range_kind {
-	KERNEL_RANGE_TABLE,
-	KERNEL_RANGE_NO_TABLE, /* code without one: made at run time, or a file that has none */
-	KERNEL_RANGE_NO_ROOM,  /* there is one, and no room for it here */
-};
-
-struct kernel_space {
-	u32 count, zero;
-	struct kernel_range ranges[KERNEL_RANGES_MAX];
 };
 
 struct kernel_process {

@@ -137,6 +137,20 @@ static __always_inline const struct kernel_range *range_of(const struct kernel_s
 	return space->count && addr >= range->start && addr < range->end ? range : NULL;
 }
 
+/* Does the range hold other code than it did? What cannot be read now says nothing. */
+static __always_inline bool is_replaced(const struct kernel_space *space,
+					const struct kernel_range *range)
+{
+	u32 number = range->mark;
+	u64 word = 0;
+
+	if (!number)
+		return false;
+	const struct kernel_mark *mark = &space->marks[(number - 1) & (KERNEL_MARKS_MAX - 1)];
+	return bpf_probe_read_user(&word, sizeof word, (const void *)mark->address) == 0 &&
+	       word != mark->word;
+}
+
 enum { NOWHERE = -1 };
 
 /* The kind of the range that holds the address, or NOWHERE, and its rule: of kind UNWIND_NONE where it has none.  Global, as those
@@ -147,7 +161,7 @@ GLOBAL int find_rule(const struct kernel_space *space, u64 addr, struct unwind_r
 	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
 	const struct kernel_range *range = space ? range_of(space, addr) : NULL;
 
-	if (!rule || !words || !range)
+	if (!rule || !words || !range || is_replaced(space, range))
 		return NOWHERE;
 	if (range->kind != KERNEL_RANGE_TABLE ||
 	    !unwind_search(words, range->table, addr - range->bias, rule))

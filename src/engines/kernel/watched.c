@@ -54,9 +54,9 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 	memcpy(child->vms, parent->vms, sizeof child->vms);
 	child->may_have_one = parent->may_have_one;
 	child->looked_at = parent->looked_at;
-	if (parent->is_doubted)
-		watched_doubt(child, time_ns);
-	bool good = attached_copy(&child->attached, &parent->attached) &&
+	child->is_doubted = parent->is_doubted;
+	bool good = replaced_copy(&child->replaced, &parent->replaced) &&
+		    attached_copy(&child->attached, &parent->attached) &&
 		    copy_ranges(&child->space, &parent->space) &&
 		    (target_open(&child->own, pid, &err) ||
 		     target_of_fork(&child->own, parent->target, pid, time_ns));
@@ -78,7 +78,7 @@ void watched_free(struct watched *process)
 	if (process->target == &process->own)
 		target_close(&process->own);
 	vec_free(&process->threads);
-	vec_free(&process->replaced);
+	replaced_free(&process->replaced);
 	told_forget(&process->told);
 	free(process);
 }
@@ -106,7 +106,7 @@ void watched_exec(struct watched *process, const struct kernel_head *head, u64 i
 	process->forked_from = 0;
 	process->space_number = 0;
 	process->looked_at = 0;
-	vec_clear(&process->replaced);
+	replaced_clear(&process->replaced);
 	keep_one_thread(process, head);
 	memset(process->vms, 0, sizeof process->vms);
 	process->maps_ns = process->ask_ns = process->asked_ns = 0;
@@ -156,19 +156,6 @@ static bool is_other_code(const struct unwind_range *range, const struct kernel_
 	return mapped->inode && range->base != mapped->start - mapped->offset;
 }
 
-/* Records are read in a second at the most: what is older says nothing of those to come. */
-static const u64 REPLACED_KEPT_NS = 10 * NS_PER_S;
-
-static void forget_replaced(struct watched *process, u64 now_ns)
-{
-	u32 kept = 0;
-
-	for (u32 i = 0; i < process->replaced.count; i++)
-		if (process->replaced.at[i].from_ns + REPLACED_KEPT_NS > now_ns)
-			process->replaced.at[kept++] = process->replaced.at[i];
-	process->replaced.count = kept;
-}
-
 bool watched_replaces(struct watched *process, const struct kernel_mapped *mapped)
 {
 	bool found = false;
@@ -178,37 +165,15 @@ bool watched_replaces(struct watched *process, const struct kernel_mapped *mappe
 		found = range->start < mapped->end && mapped->start < range->end &&
 			is_other_code(range, mapped);
 	}
-	if (!found)
-		return false;
-	forget_replaced(process, mapped->time_ns);
-	vec_push(&process->replaced,
-		 (struct replaced_code){ mapped->start, mapped->end, mapped->time_ns, UINT64_MAX });
-	return true;
+	if (found)
+		replaced_note(&process->replaced, mapped->start, mapped->end, mapped->time_ns);
+	return found;
 }
 
 void watched_doubt(struct watched *process, u64 since_ns)
 {
 	process->is_doubted = true;
-	forget_replaced(process, since_ns);
-	vec_push(&process->replaced, (struct replaced_code){ 0, UINT64_MAX, since_ns, UINT64_MAX });
-}
-
-void watched_is_told(struct watched *process, u64 now_ns)
-{
-	for (u32 i = 0; i < process->replaced.count; i++)
-		if (process->replaced.at[i].until_ns == UINT64_MAX)
-			process->replaced.at[i].until_ns = now_ns;
-}
-
-bool watched_was_replaced(const struct watched *process, u64 address, u64 time_ns)
-{
-	for (u32 i = 0; i < process->replaced.count; i++) {
-		const struct replaced_code *code = &process->replaced.at[i];
-		if (address >= code->start && address < code->end && time_ns >= code->from_ns &&
-		    time_ns <= code->until_ns)
-			return true;
-	}
-	return false;
+	replaced_doubt(&process->replaced, since_ns);
 }
 
 static bool is_there_still(struct unwind_space *space, const struct unwind_range *before)
@@ -220,34 +185,14 @@ static bool is_there_still(struct unwind_space *space, const struct unwind_range
 	       now->file == before->file;
 }
 
-/* Since when all of it has been doubted, which ends here; 0: it was not. */
-static u64 end_doubt(struct watched *process)
-{
-	u64 since_ns = 0;
-	u32 kept = 0;
-
-	for (u32 i = 0; i < process->replaced.count; i++) {
-		const struct replaced_code *code = &process->replaced.at[i];
-		bool is_all = code->end == UINT64_MAX && code->until_ns == UINT64_MAX;
-		if (!is_all)
-			process->replaced.at[kept++] = *code;
-		else if (!since_ns || code->from_ns < since_ns)
-			since_ns = code->from_ns;
-	}
-	process->replaced.count = kept;
-	return since_ns;
-}
-
 /* What was lost was mostly about others: now that the mappings are known, only code that is not there any more stays doubted. */
 static void settle_doubt(struct watched *process, const struct unwind_range *before, u32 count)
 {
-	u64 since_ns = end_doubt(process);
+	u64 since_ns = replaced_end_doubt(&process->replaced);
 
 	for (u32 i = 0; since_ns && i < count; i++)
 		if (!is_there_still(&process->space, &before[i]))
-			vec_push(&process->replaced,
-				 (struct replaced_code){ before[i].start, before[i].end, since_ns,
-							 UINT64_MAX });
+			replaced_note(&process->replaced, before[i].start, before[i].end, since_ns);
 }
 
 static bool fill_space(struct watched *process, struct err *err)
@@ -293,7 +238,18 @@ static bool believe_told(struct watched *process)
 	return true;
 }
 
-bool watched_read_maps(struct watched *process, struct err *err)
+/* What was read is ahead of the samples: what of it came in place of other code is told with news that have yet to be taken. */
+static void note_waiting(struct watched *process, struct kernel_mappings *mappings)
+{
+	u32 count;
+	const struct kernel_mapped *waiting = kernel_mappings_waiting(mappings, &count);
+
+	for (u32 i = 0; i < count; i++)
+		if (waiting[i].pid == process->pid && !waiting[i].is_exec)
+			watched_replaces(process, &waiting[i]);
+}
+
+bool watched_read_maps(struct watched *process, struct kernel_mappings *mappings, struct err *err)
 {
 	if (!ask_maps(process, err)) {
 		/* no descriptor to spare, no memory: it is there all the same, and asked again */
@@ -301,6 +257,7 @@ bool watched_read_maps(struct watched *process, struct err *err)
 		if (may_be_there || !believe_told(process))
 			return false;
 	}
+	note_waiting(process, mappings);
 	process->has_news = false;
 	return fill_space(process, err);
 }

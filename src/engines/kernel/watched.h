@@ -8,6 +8,7 @@
 #include "engines/kernel/code.h"
 #include "engines/kernel/machine.h"
 #include "engines/kernel/mapped.h"
+#include "engines/kernel/replaced.h"
 #include "target/told.h"
 
 enum { WATCHED_ENDED = 16, WATCHED_ROOTS = 64 };
@@ -41,12 +42,6 @@ struct watched_vm {
 		[WATCHED_ROOTS]; /* outermost frames whose list reached the end of the native stack */
 };
 
-/* Between the two times the kernel had the tables of what was there before. */
-struct replaced_code {
-	u64 start, end;
-	u64 from_ns, until_ns;
-};
-
 struct watched {
 	u32 pid, parent; /* 0: not known */
 	u32 execs;
@@ -61,12 +56,12 @@ struct watched {
 	struct told told;         /* of them, since then */
 	bool is_told;             /* they could not be read any more, and are what was told */
 	struct backoff read_maps; /* again, for code that is mapped nowhere */
-	VEC(struct replaced_code) replaced; /* of late */
-	bool is_doubted;                    /* what it maps is to be read */
-	bool has_news;                      /* it has mapped more code since that was read */
-	u64 news_ns;                        /* since when; CLOCK_MONOTONIC */
-	bool was_met; /* in a sample: when it and its threads began is not known */
-	bool is_new;  /* the kernel does not know it yet: all others it has met itself */
+	struct replaced replaced;
+	bool is_doubted; /* what it maps is to be read */
+	bool has_news;   /* it has mapped more code since that was read */
+	u64 news_ns;     /* since when; CLOCK_MONOTONIC */
+	bool was_met;    /* in a sample: when it and its threads began is not known */
+	bool is_new;     /* the kernel does not know it yet: all others it has met itself */
 	u64 told_ns; /* when the kernel was told of it last: a child that was forked before has less */
 	bool has_ended;
 	bool was_there, was_gone; /* when looks were taken for ends that nothing told of */
@@ -102,18 +97,15 @@ void watched_free(struct watched *process);
 void watched_exec(struct watched *process, const struct kernel_head *head, u64 incarnation);
 /* Is it time to read what it maps, for code that is at this address, or for what it has mapped since? */
 bool watched_wants_maps(struct watched *process, u64 address, u64 time_ns);
-/* Reads what it maps now, or of one that has ended takes what was told. False: neither can be; what was known stays. */
-bool watched_read_maps(struct watched *process, struct err *err);
+/* Reads what it maps now, which may be ahead of the news, or of one that has ended takes what was told. False: neither can be; what
+ * was known stays. */
+bool watched_read_maps(struct watched *process, struct kernel_mappings *mappings, struct err *err);
 /* It may have put other code anywhere since then, and nobody said so. */
 void watched_doubt(struct watched *process, u64 since_ns);
 /* What the kernel says of it. */
 void watched_tell(struct watched *process, const struct kernel_mapped *mapped, const char *text);
 /* Has it put other code where code was? Then what it maps is to be read, and the kernel told. */
 bool watched_replaces(struct watched *process, const struct kernel_mapped *mapped);
-/* The kernel has been told. */
-void watched_is_told(struct watched *process, u64 now_ns);
-/* Did the kernel walk on from here, at that time, by a table of other code? */
-bool watched_was_replaced(const struct watched *process, u64 address, u64 time_ns);
 /* Which VMs does it run? False: it is not time to look again. */
 bool watched_look_for_vms(struct watched *process, char warning[200]);
 /* The place of one that has no number yet and is far enough; -1: none. */

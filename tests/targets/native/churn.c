@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * churn.c LIBRARY FUNCTION LIBRARY FUNCTION - loads the one and the other by turns, mostly at the same address, and spins in what
- * it calls back.
+ * churn.c NS LIBRARY FUNCTION LIBRARY FUNCTION - loads the one and the other by turns, mostly at the same address, and spins for
+ * so long in what it calls back.
  *
  * Facts at the end: loads, and how many of them were where the other one had been. */
 #define _GNU_SOURCE
@@ -13,11 +13,11 @@
 #define APART __attribute__((noinline))
 
 static volatile uint64_t turns;
-static uint64_t loads, in_place;
+static uint64_t each_ns, loads, in_place;
 
 APART static void spin(void)
 {
-	uint64_t end = truth_ns(CLOCK_MONOTONIC) + 100000000;
+	uint64_t end = truth_ns(CLOCK_MONOTONIC) + each_ns;
 
 	while (truth_ns(CLOCK_MONOTONIC) < end && !truth_stop)
 		for (int i = 0; i < 1000; i++)
@@ -43,12 +43,13 @@ APART static void turn(const char *path, const char *name)
 
 int main(int argc, char **argv)
 {
-	if (argc < 5)
+	if (argc < 6)
 		return 2;
+	each_ns = strtoull(argv[1], NULL, 10);
 	truth_ready("");
 	while (!truth_stop) {
-		turn(argv[1], argv[2]);
-		turn(argv[3], argv[4]);
+		turn(argv[2], argv[3]);
+		turn(argv[4], argv[5]);
 	}
 	printf("{\"loads\": %llu, \"in_place\": %llu}\n", (unsigned long long)loads,
 	       (unsigned long long)in_place);

@@ -13,5 +13,5 @@ void NAME(void (*spin)(void))
 	for (unsigned i = 0; i < BYTES / 8; i += 8)
 		room[i] = i;
 	spin();
-	kept += room[8];
+	kept += room[0];
 }

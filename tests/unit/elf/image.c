@@ -227,6 +227,29 @@ static void the_build_id_is_found_by_segment_or_section(void **state)
 	assert_int_equal(build_id_of(&file, id), 0);
 }
 
+static void a_build_id_that_is_loaded_has_an_address(void **state)
+{
+	struct elf_file file = elf_make();
+	u8 id[BUILD_ID_MAX];
+	u64 address;
+	(void)state;
+
+	file.note_segment.p_vaddr = 0x7000;
+	struct image *image = elf_open(&file, NULL);
+	assert_non_null(image);
+	assert_int_equal(image_loaded_build_id(image, id, &address), 20);
+	assert_memory_equal(id, file.note.id, 20);
+	u64 in_note = (u64)((const u8 *)file.note.id - (const u8 *)&file.note);
+	assert_int_equal(address, 0x7000 + in_note);
+	image_close(image);
+	/* one that only a section leads to is not */
+	file.note_segment.p_type = PT_NULL;
+	image = elf_open(&file, NULL);
+	assert_non_null(image);
+	assert_int_equal(image_loaded_build_id(image, id, &address), 0);
+	image_close(image);
+}
+
 static void notes_without_sense_have_no_build_id(void **state)
 {
 	static const u32 sizes[] = { 0x7fffffff, 0xfffffffc, 0xffffffff, 1000 };
@@ -351,6 +374,7 @@ int main(void)
 		cmocka_unit_test(bytes_are_those_of_one_segment),
 		cmocka_unit_test(a_segment_that_wraps_has_no_bytes),
 		cmocka_unit_test(the_build_id_is_found_by_segment_or_section),
+		cmocka_unit_test(a_build_id_that_is_loaded_has_an_address),
 		cmocka_unit_test(notes_without_sense_have_no_build_id),
 		cmocka_unit_test(a_note_padded_to_8_is_stepped_over),
 		cmocka_unit_test(a_long_build_id_is_cut),

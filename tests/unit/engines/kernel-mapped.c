@@ -74,7 +74,7 @@ static void what_takes_the_place_of_other_code_is_told(void **unused)
 	assert_true(news.time_ns >= before && news.time_ns <= clock_now_ns());
 	assert_true(news.end == at + size() && news.offset == 0 && news.inode);
 	/* nothing that is known lay there */
-	assert_true(watched_read_maps(process, &err));
+	assert_true(watched_read_maps(process, &mappings, &err));
 	assert_false(watched_replaces(process, &news));
 	/* the same again */
 	map(first, at, 0);
@@ -84,7 +84,7 @@ static void what_takes_the_place_of_other_code_is_told(void **unused)
 	map(first, at, size());
 	assert_true(next(&mappings, at, &news));
 	assert_true(watched_replaces(process, &news));
-	assert_true(watched_read_maps(process, &err));
+	assert_true(watched_read_maps(process, &mappings, &err));
 	assert_false(watched_replaces(process, &news));
 	/* another file */
 	map(second, at, 0);
@@ -100,51 +100,39 @@ static void what_takes_the_place_of_other_code_is_told(void **unused)
 	close(second);
 }
 
-static void walks_by_a_table_of_other_code_are_told(void **unused)
+/* Mappings are read ahead of the samples: what has come in place of other code meanwhile is known. */
+static void what_was_read_is_ahead_of_the_news(void **unused)
 {
+	struct kernel_mappings mappings;
 	struct unwind_files files = { 0 };
 	struct target target;
+	struct watched *process;
+	struct kernel_mapped news;
 	struct err err = { 0 };
-	int file = new_file();
+	int first = new_file(), second = new_file();
 
 	(void)unused;
-	assert_true(target_open(&target, (u32)getpid(), &err));
-	struct watched *process = watched_new(target.pid, &target, 1, &files);
-	assert_non_null(process);
-	u64 at = map(file, 0, 0);
-	assert_true(watched_read_maps(process, &err));
-	struct kernel_mapped other = {
-		.time_ns = 1000, .start = at, .end = at + size(), .inode = 1
-	};
-	assert_true(watched_replaces(process, &other));
-	assert_false(watched_was_replaced(process, at, 999));
-	assert_true(watched_was_replaced(process, at, 1000));
-	assert_true(watched_was_replaced(process, at + size() - 1, UINT64_MAX));
-	assert_false(watched_was_replaced(process, at + size(), 1000));
-	assert_false(watched_was_replaced(process, at - 1, 1000));
-	watched_is_told(process, 2000);
-	assert_true(watched_was_replaced(process, at, 2000));
-	assert_false(watched_was_replaced(process, at, 2001));
-	/* a second one does not lengthen the first */
-	other.time_ns = 5000;
-	assert_true(watched_replaces(process, &other));
-	assert_false(watched_was_replaced(process, at, 3000));
-	assert_true(watched_was_replaced(process, at, 6000));
-	/* what is old is forgotten, so the list does not grow for ever */
-	for (u32 i = 0; i < 1000; i++) {
-		other.time_ns += NS_PER_S;
-		assert_true(watched_replaces(process, &other));
-		watched_is_told(process, other.time_ns + 1);
-	}
-	assert_true(process->replaced.count < 20);
-	/* an exec begins anew */
-	watched_exec(process, &(struct kernel_head){ .execs = 1 }, 2);
-	assert_false(watched_was_replaced(process, at, other.time_ns));
+	open_both(&mappings, &target, &process, &files);
+	u64 at = map(first, 0, 0);
+	assert_true(next(&mappings, at, &news));
+	assert_true(watched_read_maps(process, &mappings, &err));
+	u64 before = clock_now_ns();
+	map(second, at, 0);
+	u64 after = clock_now_ns();
+	assert_true(watched_read_maps(process, &mappings, &err));
+	assert_int_equal(replaced_at(&process->replaced, at, before), REPLACED_UNKNOWN);
+	assert_true(replaced_at(&process->replaced, at, after) & REPLACED_UNHEARD);
+	assert_int_equal(replaced_at(&process->replaced, at + size(), after), 0);
+	/* when its turn comes it is nothing new */
+	assert_true(next(&mappings, at, &news));
+	assert_false(watched_replaces(process, &news));
+	kernel_mappings_close(&mappings);
 	watched_free(process);
 	unwind_files_free(&files);
 	target_close(&target);
 	munmap((void *)(uintptr_t)at, size());
-	close(file);
+	close(first);
+	close(second);
 }
 
 /* More than the rings hold, and nothing after it that would say so. */
@@ -180,6 +168,7 @@ static void that_news_were_lost_is_told(void **unused)
 
 static void all_is_doubted_until_it_is_read_again(void **unused)
 {
+	struct kernel_mappings mappings = { 0 };
 	struct unwind_files files = { 0 };
 	struct target target;
 	struct err err = { 0 };
@@ -190,26 +179,27 @@ static void all_is_doubted_until_it_is_read_again(void **unused)
 	assert_true(target_open(&target, (u32)getpid(), &err));
 	struct watched *process = watched_new(target.pid, &target, 1, &files);
 	assert_non_null(process);
-	assert_true(watched_read_maps(process, &err));
+	assert_true(watched_read_maps(process, &mappings, &err));
 	watched_doubt(process, 1000);
 	assert_true(process->is_doubted);
-	assert_true(watched_was_replaced(process, 0x1234, 1000));
-	assert_false(watched_was_replaced(process, 0x1234, 999));
+	assert_true(replaced_at(&process->replaced, 0x1234, 1000) & REPLACED_UNHEARD);
+	assert_false(replaced_at(&process->replaced, 0x1234, 999) & REPLACED_UNHEARD);
 	struct watched *child = watched_fork(process, target.pid, 1500, 2);
 	assert_non_null(child);
-	assert_true(child->is_doubted && watched_was_replaced(child, 0x1234, 1500));
+	assert_true(child->is_doubted);
+	assert_true(replaced_at(&child->replaced, 0x1234, 1500) & REPLACED_UNHEARD);
 	watched_free(child);
 	/* what is there as it was is believed then; what is not was not, since the doubt began */
 	map(file, at, size());
-	assert_true(watched_read_maps(process, &err));
-	watched_is_told(process, 2000);
+	assert_true(watched_read_maps(process, &mappings, &err));
+	replaced_is_told(&process->replaced, 2000);
 	assert_false(process->is_doubted);
-	assert_false(watched_was_replaced(process, 0x1234, 1500));
-	assert_false(watched_was_replaced(process, code, 1500));
-	assert_false(watched_was_replaced(process, at, 999));
-	assert_true(watched_was_replaced(process, at, 1000));
-	assert_true(watched_was_replaced(process, at, 2000));
-	assert_false(watched_was_replaced(process, at, 2001));
+	assert_false(replaced_at(&process->replaced, 0x1234, 1500) & REPLACED_UNHEARD);
+	assert_false(replaced_at(&process->replaced, code, 1500) & REPLACED_UNHEARD);
+	assert_false(replaced_at(&process->replaced, at, 999) & REPLACED_UNHEARD);
+	assert_true(replaced_at(&process->replaced, at, 1000) & REPLACED_UNHEARD);
+	assert_true(replaced_at(&process->replaced, at, 2000) & REPLACED_UNHEARD);
+	assert_false(replaced_at(&process->replaced, at, 2001) & REPLACED_UNHEARD);
 	watched_free(process);
 	unwind_files_free(&files);
 	target_close(&target);
@@ -221,7 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_the_place_of_other_code_is_told),
-		cmocka_unit_test(walks_by_a_table_of_other_code_are_told),
+		cmocka_unit_test(what_was_read_is_ahead_of_the_news),
 		cmocka_unit_test(that_news_were_lost_is_told),
 		cmocka_unit_test(all_is_doubted_until_it_is_read_again),
 	};

@@ -67,13 +67,14 @@ static void a_fork_has_what_its_parent_has(void **unused)
 	struct unwind_files files = { 0 };
 	struct target target;
 	struct err err = { 0 };
+	struct kernel_mappings no_news = { 0 };
 	u64 here = (u64)(uintptr_t)a_fork_has_what_its_parent_has;
 
 	(void)unused;
 	assert_true(target_open(&target, (u32)getpid(), &err));
 	struct watched *parent = watched_new(target.pid, &target, 1, &files);
 	assert_non_null(parent);
-	assert_true(watched_read_maps(parent, &err));
+	assert_true(watched_read_maps(parent, &no_news, &err));
 	parent->space_number = 7;
 	const struct unwind_range *range = unwind_space_at(&parent->space, here);
 	assert_non_null(range);
@@ -103,7 +104,7 @@ static void a_fork_has_what_its_parent_has(void **unused)
 			 7000); /* what it used before is no part of the new program */
 	assert_false(watched_has_ended(child, 1 << 30, 8000));
 	assert_null(unwind_space_at(&child->space, here));
-	assert_false(watched_read_maps(child, &err));
+	assert_false(watched_read_maps(child, &no_news, &err));
 	watched_free(child);
 	watched_free(parent);
 	unwind_files_free(&files);
