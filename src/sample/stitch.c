@@ -161,6 +161,19 @@ static void put_missing(struct stitching *s, const struct frame *frame)
 	s->result.missing++;
 }
 
+enum { DIRECTLY = 2 }; /* frames from a loop to one that calls it without detour */
+
+/* The whole list has just been used up by this loop. */
+static bool is_called_directly(const struct stitch *in, u32 number)
+{
+	const struct frame *frame = &in->native[number];
+
+	for (u32 i = 1; i <= DIRECTLY && number + i < in->native_count; i++)
+		if (is_loop_of(&frame[i], frame->pos))
+			return true;
+	return false;
+}
+
 /* The frames that it stands for, or itself. */
 static void put_loop(struct stitching *s, u32 number)
 {
@@ -168,6 +181,8 @@ static void put_loop(struct stitching *s, u32 number)
 	struct used *vm = &s->vms[frame->pos];
 	const struct stitch_list *list = vm->list;
 	u64 end = number + 1 < s->in->native_count ? frame[1].at : UINT64_MAX;
+
+	bool had_some = vm->taken < list->count;
 
 	for (u32 before = vm->taken;
 	     vm->placed < list->count && list->frames[vm->placed].at < frame->at;
@@ -185,6 +200,8 @@ static void put_loop(struct stitching *s, u32 number)
 	} else {
 		put_missing(s, frame);
 	}
+	if (had_some && vm->taken == list->count && list->is_whole && list->is_linked)
+		s->result.is_torn |= is_called_directly(s->in, number);
 }
 
 /* What no loop stands for: functions written in C, or all that is outside of a cut native stack. */

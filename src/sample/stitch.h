@@ -50,8 +50,9 @@ struct stitch {
 struct stitched {
 	u32 count; /* frames in `out` */
 	u32 leftover; /* managed frames that no loop asked for; those outside of a cut stack are none */
-	u32 missing; /* loops for which there were no managed frames */
-	bool is_cut; /* `room` was too small: the outermost are missing */
+	u32 missing;  /* loops for which there were no managed frames */
+	bool is_cut;  /* `room` was too small: the outermost are missing */
+	bool is_torn; /* the native frames are of two stacks, see stitch() */
 	bool is_even
 		[STITCH_VMS]; /* both lists whole, and as many loops as segments, at least one */
 };
@@ -59,5 +60,9 @@ struct stitched {
 /* Frames of two stacks of one VM that run by turns, one behind the other: by their places, into as much room again.  True: they
  * were not in order, and are in `out`. */
 bool stitch_by_place(const struct frame *frames, u32 count, struct frame *out);
-/* Leaf first. `room` frames are enough if it is the sum of all counts. */
+/* Leaf first. `room` frames are enough if it is the sum of all counts.
+ *
+ * A loop that another of its VM calls with at most one function between them runs what the other's frame called, and their frames are
+ * linked: where a list ends between the two, one stack is being copied over another (greenlets switch so), and what is outside of
+ * the leaf's loop is no stack. */
 struct stitched stitch(const struct stitch *in, struct frame *out, u32 room);

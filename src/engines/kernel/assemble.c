@@ -279,6 +279,16 @@ static void order_managed(struct assembly *assembly, struct managed *managed)
 		memcpy(managed->frames, assembly->sorted, managed->count * sizeof *managed->frames);
 }
 
+/* Of the native frames, those up to the innermost loop; without one, all. */
+static u32 believed(const struct assembly *assembly)
+{
+	u32 count = 0;
+
+	while (count < assembly->native_count && !(assembly->native[count++].flags & FRAME_LOOP))
+		;
+	return count;
+}
+
 /* True: the native frames, believed to be whole, are cut. */
 static bool put_stitched(struct assembly *assembly, struct watched *process, bool is_whole,
 			 struct sample *out)
@@ -306,9 +316,11 @@ static bool put_stitched(struct assembly *assembly, struct watched *process, boo
 					  ASSEMBLED_MAX - out->depth);
 	/* Out of one frame to no caller, and no loop was met: its table is wrong about the way out (libffi 3.5, in the cases of a switch),
 	 * and where that leads there was a 0. */
-	bool is_cut = is_whole && assembly->native_count == 1 && stitched.leftover;
+	bool is_lost = is_whole && assembly->native_count == 1 && stitched.leftover;
+	bool is_cut = is_lost || stitched.is_torn;
 	if (is_cut) {
 		stitch_in.is_whole = false;
+		stitch_in.native_count = believed(assembly);
 		stitched = stitch(&stitch_in, out->frames + out->depth, ASSEMBLED_MAX - out->depth);
 	}
 

@@ -171,6 +171,35 @@ static void a_rooted_list_ends_where_the_native_stack_does(void **state)
 	assert_rows(rows, COUNT_OF(rows), ROOTED);
 }
 
+/* Who is called by a loop with no more than one function between is linked to what the loop runs. */
+static void a_list_that_ends_between_two_that_are_linked_is_of_another_stack(void **state)
+{
+	const struct {
+		const char *native, *managed;
+		enum ends ends;
+		bool is_torn;
+	} rows[] = {
+		{ "aLbLcdeLm", "A*B*", LINKED, false }, /* a coroutine's, and the switch to it */
+		{ "aLbLcLm", "A*B*", LINKED, true },
+		{ "aLbLLm", "A*B*", LINKED, true }, /* 2.7's loop calls itself */
+		{ "aLbLcLm", "A*B*C*", LINKED, false },
+		{ "aL!bLcLm", "A*B*", LINKED, false }, /* nor here */
+		{ "aLbLcLm", "A*B*", ROOTED, false },  /* the innermost is not linked yet */
+		{ "aLbLcLm", "A*B*", WHOLE, false }, /* those of fibers have stacks of their own */
+		{ "aLbLcLm", "A*B*", CUT_OFF, false }, /* what is outside is not known */
+		{ "aLblcLm", "A*B*", LINKED, false },
+		{ "aLbLclm", "A*B*", LINKED, false }, /* another VM's */
+		{ "aLbLcL", "", LINKED, false },
+	};
+	char text[ROOM + 1];
+	(void)state;
+
+	for (u32 i = 0; i < COUNT_OF(rows); i++)
+		assert_int_equal(
+			join(rows[i].native, rows[i].managed, "", rows[i].ends, ROOM, text).is_torn,
+			rows[i].is_torn);
+}
+
 static void loops_and_segments_are_even_or_not(void **state)
 {
 	static const struct {
@@ -289,6 +318,7 @@ int main(void)
 		cmocka_unit_test(two_lists_become_one),
 		cmocka_unit_test(a_list_may_end_before_the_native_stack_does),
 		cmocka_unit_test(a_rooted_list_ends_where_the_native_stack_does),
+		cmocka_unit_test(a_list_that_ends_between_two_that_are_linked_is_of_another_stack),
 		cmocka_unit_test(loops_and_segments_are_even_or_not),
 		cmocka_unit_test(who_says_its_place_stands_there),
 		cmocka_unit_test(two_stacks_of_a_vm_are_one_by_their_places),
