@@ -27,6 +27,7 @@ enum {
 	PIECE = 512, /* read at once: what is mapped ends somewhere */
 	PIECE_WORDS = PIECE / 8,
 	OWN_WORDS = 32, /* of a thread's own, in which one leads to its keys */
+	DTV = 1,        /* of them, leads to variables in TLS: x86-64's ABI has it there */
 	KEYS_MAX = 128, /* PTHREAD_KEYS_MAX of musl */
 	KEYS_ASKED = 4, /* threads */
 	THREADS_ASKED = 64,
@@ -118,7 +119,7 @@ static void look_behind(const struct mem *mem, u64 pointer, u64 word, u8 found[O
 		return;
 	for (u32 i = 0; i < OWN_WORDS; i++) {
 		bool may_lead = own[i] >= 4096 && !(own[i] & 7) && !(own[i] >> 47) &&
-				own[i] != pointer;
+				own[i] != pointer && i != DTV;
 		for (u32 k = 0; may_lead && k < KEYS_MAX; k++) {
 			if (k % PIECE_WORDS == 0)
 				may_lead = mem_peek(mem, own[i] + 8ull * k, keys + k, PIECE);
@@ -127,7 +128,7 @@ static void look_behind(const struct mem *mem, u64 pointer, u64 word, u8 found[O
 	}
 }
 
-/* Where all that are asked have it. */
+/* Where all that are asked have it; by the word that led to them before, if one did. */
 static bool find_keys(struct machine *machine, const struct mem *mem)
 {
 	const struct runtime *runtime = machine->attached->runtime;
@@ -146,7 +147,8 @@ static bool find_keys(struct machine *machine, const struct mem *mem)
 			asked++;
 		}
 	}
-	for (u32 i = 0; i < OWN_WORDS; i++)
+	u32 known = machine->keys_at / 8u;
+	for (u32 i = known; i < (known ? known + 1 : OWN_WORDS); i++)
 		for (u32 k = 0; asked && k < KEYS_MAX; k++)
 			if (found[i][k] == asked) {
 				machine->keys_at = (u16)(8 * i);
@@ -177,6 +179,13 @@ static bool find_own_word(struct machine *machine, const struct target *target,
 	machine->own_word = choose(at, most);
 	machine->second_word = choose(at, most);
 	return listing != LISTING_TORN;
+}
+
+bool machine_word_moved(struct machine *machine, const struct mem *mem)
+{
+	u16 before = machine->key_at;
+
+	return machine->keys_at && find_keys(machine, mem) && machine->key_at != before;
 }
 
 bool machine_has_word(const struct machine *machine)

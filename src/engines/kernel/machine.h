@@ -53,6 +53,9 @@ typedef VEC(struct machine_known) machine_cache;
 /* Is there a word by which a thread finds its thread of the VM?  What it is, of the thread with this pointer; 0: it has none. */
 bool machine_has_word(const struct machine *machine);
 u64 machine_word(const struct machine *machine, const struct mem *mem, u64 pointer);
+/* Of a forked child, whose threads may have the word elsewhere than the parent's: it is looked for again. True: it was elsewhere. (Python
+ * makes its key anew there, and musl numbers keys on and on.) */
+bool machine_word_moved(struct machine *machine, const struct mem *mem);
 /* Calls for each thread of the VM that is on a native thread; `tid` as this side sees it. */
 typedef void machine_rider_fn(void *arg, u32 tid, u64 thread);
 void machine_riders(const struct machine *machine, const struct target *target,

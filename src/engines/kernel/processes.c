@@ -130,12 +130,64 @@ static bool tell_process(struct run *run, struct watched *process, struct err *e
 	return good;
 }
 
+/* Its words are elsewhere than its parent's: a VM of its own. */
+static bool split_vm(struct run *run, struct watched_vm *vm, struct err *err)
+{
+	struct kernel_machine told;
+
+	machine_tell(&vm->machine, &told);
+	return kernel_code_add_machine(&run->code, &told, &vm->number, err);
+}
+
+/* Where forks before it had theirs. False: none had it elsewhere. */
+static bool split_fork(struct run *run, const struct watched *parent, struct watched *child)
+{
+	struct err err = { 0 };
+	bool is_split = false;
+
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		u16 key_at = parent->vms[i].number ? parent->vms[i].forks_key_at : 0;
+		if (!key_at)
+			continue;
+		child->vms[i].machine.key_at = key_at;
+		if (!split_vm(run, &child->vms[i], &err))
+			log_debug(1, "process %u: %s", child->pid, err.text);
+		is_split = true;
+	}
+	return is_split;
+}
+
+/* Of a fork: a sample without a VM's thread may be one whose word has moved. */
+static bool follow_words(struct run *run, struct watched *process, const struct kernel_head *head,
+			 struct err *err)
+{
+	struct watched *parent = run_find(run, process->parent);
+	bool has_moved = false;
+
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		struct watched_vm *vm = &process->vms[i];
+		if (!vm->word_asks || !vm->number || head->vms[i].thread)
+			continue;
+		vm->word_asks--;
+		if (!machine_word_moved(&vm->machine, &process->target->mem.mem))
+			continue;
+		vm->word_asks = 0;
+		if (!split_vm(run, vm, err))
+			return false;
+		if (parent && parent->vms[i].number)
+			parent->vms[i].forks_key_at = vm->machine.key_at;
+		has_moved = true;
+	}
+	return !has_moved || tell_process(run, process, err);
+}
+
 void run_add_fork(struct run *run, const struct watched *parent, const struct kernel_head *head)
 {
 	struct watched *child = watched_fork(parent, head->pid, head->time_ns, ++run->incarnations);
 	struct err err = { 0 };
 
-	if (run_add(run, child) && parent->told_ns >= head->time_ns &&
+	bool is_split = child && split_fork(run, parent, child);
+	if (run_add(run, child) && (is_split || parent->told_ns >= head->time_ns) &&
 	    !tell_process(run, child, &err))
 		log_debug(1, "process %u: %s", head->pid, err.text);
 }
@@ -327,6 +379,7 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 	}
 	if (process->may_have_one)
 		good = good && tell_vms(run, process, &err);
+	good = good && follow_words(run, process, head, &err);
 	tell_new_riders(run, process, head);
 	if (!good)
 		log_debug(1, "process %u: %s", process->pid, err.text);

@@ -12,6 +12,10 @@
 #define LOG_DOMAIN LOG_kernel
 #include "base/log.h"
 
+enum {
+	WORD_ASKS = 8
+}; /* once a sample without a VM: the first may come before Python has made its key */
+
 struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
 			    struct unwind_files *files)
 {
@@ -62,6 +66,8 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 		     target_of_fork(&child->own, parent->target, pid, time_ns));
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		child->vms[i].forked_generation = parent->vms[i].generation;
+		child->vms[i].word_asks = child->vms[i].machine.keys_at ? WORD_ASKS : 0;
+		child->vms[i].forks_key_at = 0;
 		child->vms[i].machine.attached = i < child->attached.count ? child->attached.at[i] :
 									     NULL;
 	}

@@ -38,6 +38,8 @@ struct watched_vm {
 	u32 number;            /* the kernel's; 0: not found yet */
 	u64 generation;        /* in the last sample; 0: none yet */
 	u64 forked_generation; /* the parent's, in its last sample before the fork */
+	u32 word_asks; /* of a fork: how often it may still be asked whether its word has moved */
+	u16 forks_key_at; /* where a fork of it had its key, which those to come have, too; 0: none had it elsewhere */
 	u64 roots
 		[WATCHED_ROOTS]; /* outermost frames whose list reached the end of the native stack */
 };
