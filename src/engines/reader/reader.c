@@ -302,8 +302,13 @@ static void end_as_ghost(struct run *run, struct reader_process *process)
 		ghosts_keep(&run->ghosts, ghost, clock_now_ns());
 }
 
-/* So often at the most: it takes some 10 us. */
-static const u64 ASK_NS = 20 * NS_PER_MS;
+/* So often at the most: it takes 10 to 30 us. Who is told of each end asks in case that was lost. */
+static const u64 ASK_NS = 20 * NS_PER_MS, ASK_TOLD_NS = 500 * NS_PER_MS;
+
+static u64 when_to_ask(const struct run *run, u64 now)
+{
+	return now + (run->attempt.exits_are_told ? ASK_TOLD_NS : ASK_NS);
+}
 
 /* Is there still a process to look at? Ends those that are not. */
 static bool still_there(struct run *run, struct reader_process *process)
@@ -365,7 +370,7 @@ static bool attempt_one(struct run *run, struct reader_process *process, u64 now
 	if (!was_sampled) {
 		if (is_sampled(process) || now < process->ask_ns)
 			return true;
-		process->ask_ns = now + ASK_NS;
+		process->ask_ns = when_to_ask(run, now);
 		return still_there(run, process);
 	}
 	if (!is_sampled(process)) {
@@ -390,7 +395,7 @@ static bool attempt_one(struct run *run, struct reader_process *process, u64 now
 	bool ask = attempt->gone || (quality->samples == samples && now >= process->ask_ns);
 	u32 pid = process->target->pid;
 	if (ask)
-		process->ask_ns = now + ASK_NS;
+		process->ask_ns = when_to_ask(run, now);
 	if (ask && !still_there(run, process)) {
 		quality->lost.gone++;
 		attempt->gone = false;
