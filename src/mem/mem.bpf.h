@@ -2,7 +2,8 @@
  * mem.bpf.h - mem.h inside the kernel: the memory of the thread that is interrupted.
  *
  * A read costs some 60 ns, of 8 bytes or of 1,000, and a failed one a microsecond.  So what lies beside what was
- * read is kept for the next reads (stretches), and so is what was found out about an object (notes): for as long as
+ * read is kept for the next reads (stretches; of a page, where one has led to the next), and so is what was found out about an object
+ * (notes): for as long as
  * the runtime says that its address means the same object, or for this walk.  Who is interrupted does not change
  * its own stack meanwhile.  A page that is swapped out, or was never touched, cannot be read in an interrupt. */
 #pragma once
@@ -16,14 +17,16 @@ enum {
 	MEM_WAYS = 3,
 	MEM_STRETCH_BYTES = 1024,
 	MEM_PAGE_BYTES = 4096,
+	MEM_STRETCHES_IN_ROW = 2, /* then the next are whole pages */
 	MEM_BESIDE_BYTES = 128,
 	MEM_NOTES = 512
 };
 
 struct mem_stretch {
 	u64 addr;
-	u64 is_known;
-	u8 bytes[MEM_STRETCH_BYTES];
+	u32 length; /* 0: nothing is known, but the last read was there */
+	u32 row;    /* so many before it were near each other */
+	u8 bytes[MEM_PAGE_BYTES];
 };
 
 struct mem_note {
@@ -45,8 +48,10 @@ struct mem {
 
 static __always_inline void mem_begin(const struct mem *mem)
 {
-	for (u32 way = 0; way < MEM_WAYS; way++)
-		mem->kept->stretches[way].is_known = false;
+	for (u32 way = 0; way < MEM_WAYS; way++) {
+		mem->kept->stretches[way].addr = 0;
+		mem->kept->stretches[way].length = 0;
+	}
 }
 
 /* Notes of `owner`, a number that is nobody else's, count as long as its epoch stands; 0: those of this walk. */
@@ -104,6 +109,12 @@ static __always_inline void mem_copy(u8 *dst, const u8 *src, u32 len)
 		dst[done] = src[done];
 }
 
+/* Is it close to where the stretch is? */
+static __always_inline bool mem_is_near(const struct mem_stretch *stretch, u64 addr)
+{
+	return addr - (stretch->addr - MEM_STRETCH_BYTES) < stretch->length + 2 * MEM_STRETCH_BYTES;
+}
+
 /* What lies at `addr` is in the stretch from now on, unless it is on two pages; 0: it cannot be read.  A global function: the
  * verifier looks at it once, and not at each read. */
 __attribute__((noinline)) int mem_refill(struct mem_kept *kept, u32 way, u64 addr, u32 len)
@@ -113,11 +124,22 @@ __attribute__((noinline)) int mem_refill(struct mem_kept *kept, u32 way, u64 add
 	struct mem mem = { kept };
 	struct mem_stretch *stretch = &kept->stretches[way];
 	u64 begin = mem_stretch_begin(way, addr, len);
+	u64 page = addr & ~(u64)(MEM_PAGE_BYTES - 1);
 	if (addr - begin > MEM_STRETCH_BYTES - len)
 		return 1;
-	stretch->addr = begin;
-	stretch->is_known = mem_read(&mem, begin, stretch->bytes, MEM_STRETCH_BYTES);
-	return stretch->is_known;
+	stretch->row = mem_is_near(stretch, addr) ? stretch->row + 1 : 0;
+	bool is_whole = stretch->row >= MEM_STRETCHES_IN_ROW;
+	bool good = is_whole ? mem_read(&mem, page, stretch->bytes, MEM_PAGE_BYTES) :
+			       mem_read(&mem, begin, stretch->bytes, MEM_STRETCH_BYTES);
+	stretch->addr = is_whole ? page : begin;
+	stretch->length = !good ? 0 : is_whole ? MEM_PAGE_BYTES : MEM_STRETCH_BYTES;
+	return good;
+}
+
+/* Does the stretch hold these bytes? Says it twice: the verifier knows a number only. */
+static __always_inline bool mem_holds(const struct mem_stretch *stretch, u64 at, u32 len)
+{
+	return at <= MEM_PAGE_BYTES - len && at + len <= stretch->length;
 }
 
 /* `len` is a number, and MEM_STRETCH_BYTES at most. */
@@ -127,15 +149,28 @@ static __always_inline bool mem_read_along(const struct mem *mem, enum mem_way w
 	struct mem_stretch *stretch = &mem->kept->stretches[way];
 	u64 at = addr - stretch->addr;
 
-	if (!stretch->is_known || at > MEM_STRETCH_BYTES - len) {
+	if (!mem_holds(stretch, at, len)) {
 		if (!mem_refill(mem->kept, way, addr, len))
 			return false;
 		at = addr - stretch->addr;
-		if (!stretch->is_known || at > MEM_STRETCH_BYTES - len)
+		if (!mem_holds(stretch, at, len))
 			return mem_read(mem, addr, dst, len);
 	}
 	mem_copy(dst, stretch->bytes + at, len);
 	return true;
+}
+
+/* Of objects that may lie near each other, or anywhere. */
+static __always_inline bool mem_read_near(const struct mem *mem, enum mem_way way, u64 addr,
+					  void *dst, u32 len)
+{
+	struct mem_stretch *stretch = &mem->kept->stretches[way];
+
+	if (mem_is_near(stretch, addr))
+		return mem_read_along(mem, way, addr, dst, len);
+	stretch->addr = addr;
+	stretch->length = stretch->row = 0;
+	return mem_read(mem, addr, dst, len);
 }
 
 static __always_inline bool mem_peek(const struct mem *mem, u64 addr, void *dst, u32 len)

@@ -11,6 +11,7 @@
  *	               else was read can mean something else
  *	mem_constant   the bytes stay as they are as long as the walk's epoch does: read once
  *	mem_read_along as mem_read, of what lies a little further one way each time, as frames do
+ *	mem_read_near  the same, of what may lie anywhere, but often does so
  *	mem_peek_beside  as mem_peek, of members of one object after the other
  *
  * What a walker has found out about an object it may note, and recall in this walk and as long as its epoch lasts:
@@ -40,6 +41,13 @@ static inline bool mem_read(const struct mem *mem, u64 addr, void *dst, u32 len)
 
 static inline bool mem_read_along(const struct mem *mem, enum mem_way way, u64 addr, void *dst,
 				  u32 len)
+{
+	(void)way;
+	return mem_read(mem, addr, dst, len);
+}
+
+static inline bool mem_read_near(const struct mem *mem, enum mem_way way, u64 addr, void *dst,
+				 u32 len)
 {
 	(void)way;
 	return mem_read(mem, addr, dst, len);

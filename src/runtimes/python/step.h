@@ -218,8 +218,8 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 	out->copy = 0;
 	if (!leaf) {
 		/* One read: the verifier wants its size to be a number. */
-		if (is_object ? !mem_read(mem, frame + PYTHON_OBJECT_BEGIN, &words,
-					  PYTHON_OBJECT_BYTES) :
+		if (is_object ? !mem_read_near(mem, MEM_DOWN, frame + PYTHON_OBJECT_BEGIN, &words,
+					       PYTHON_OBJECT_BYTES) :
 				!mem_read_along(mem, MEM_DOWN, frame, &words, PYTHON_FRAME_BYTES))
 			return false;
 		out->code = python_word(&words, at->frame_code - begin);
