@@ -250,20 +250,25 @@ static void note_waiting(struct watched *process, struct kernel_mappings *mappin
 	u32 count;
 	const struct kernel_mapped *waiting = kernel_mappings_waiting(mappings, &count);
 
-	for (u32 i = 0; i < count; i++)
-		if (waiting[i].pid == process->pid && !waiting[i].is_exec)
-			watched_replaces(process, &waiting[i]);
+	for (u32 i = 0; i < count; i++) {
+		if (waiting[i].pid != process->pid)
+			continue;
+		if (waiting[i].is_exec)
+			break;
+		watched_replaces(process, &waiting[i]);
+	}
 }
 
 bool watched_read_maps(struct watched *process, struct kernel_mappings *mappings, struct err *err)
 {
-	if (!ask_maps(process, err)) {
+	if (ask_maps(process, err)) {
+		note_waiting(process, mappings);
+	} else {
 		/* no descriptor to spare, no memory: it is there all the same, and asked again */
 		bool may_be_there = err->code == ERR_SYSTEM || err->code == ERR_NO_MEMORY;
 		if (may_be_there || !believe_told(process))
 			return false;
 	}
-	note_waiting(process, mappings);
 	process->has_news = false;
 	return fill_space(process, err);
 }
