@@ -156,7 +156,7 @@ static __always_inline void sample_send(struct room *room)
 	static long runtime##_thread(u64 index, struct drive *drive)                           \
 	{                                                                                      \
 		struct vm_thread thread = { 0 };                                               \
-		struct mem mem = { 0 };                                                        \
+		struct mem mem = { drive->kept };                                              \
                                                                                                \
 		(void)index;                                                                   \
 		if (runtime##_next_thread(&mem, drive->state, &drive->room->where, &thread) != \
@@ -174,7 +174,8 @@ static __always_inline void sample_send(struct room *room)
 		struct drive drive = { .room = sample_begin(), .state = state };               \
                                                                                                \
 		(void)context;                                                                 \
-		if (!state || !drive.room)                                                     \
+		drive.kept = bpf_map_lookup_elem(&kept, &zero);                                \
+		if (!state || !drive.room || !drive.kept)                                      \
 			return 0;                                                              \
 		drive.room->where = 0;                                                         \
 		bpf_loop(THREADS_MAX, runtime##_thread, &drive, 0);                            \
