@@ -281,3 +281,11 @@ u64 target_images(const struct target *target)
 	}
 	return hash;
 }
+
+u64 target_mapped_pages(const struct target *target)
+{
+	char text[PROC_TEXT_MAX];
+	const char *at = text;
+
+	return proc_read(target->proc_fd, "statm", text, sizeof text) > 0 ? proc_decimal(&at) : 0;
+}

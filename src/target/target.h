@@ -68,6 +68,9 @@ const char *mapping_path(const struct target *target, const struct mapping *mapp
 bool target_is_exe(const struct target *target, const struct mapping *mapping);
 /* A hash of which files lie where to be run: another when a library was loaded. */
 u64 target_images(const struct target *target);
+/* The pages that it has mapped now, whatever was read; 0: that cannot be asked. Asking costs a twentieth of reading the maps: where
+ * this is the same, hardly anything was mapped. */
+u64 target_mapped_pages(const struct target *target);
 
 /* The file behind a mapping, found without trusting its path: /proc/PID/map_files, then exe, then
  * openat2(RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS) below /proc/PID/root, these two with device and

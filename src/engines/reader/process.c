@@ -28,8 +28,9 @@ static const u64 NAME_LEAST_NS = NS_PER_MS, NAME_MOST_NS = 4 * NS_PER_S;
 /* How long one that runs when it is found is taken to run on; what it uses keeps it hot then. */
 static const u64 FIRST_HOT_NS = 500 * NS_PER_MS;
 
-/* How often it is looked at whether another image was mapped: that takes half a millisecond. */
-static const u64 IMAGES_NS = NS_PER_S;
+/* How often it is looked at whether another image was mapped; and how often the maps are read, which takes a quarter of a
+ * millisecond, though no more is mapped: as much may have been unmapped. */
+static const u64 IMAGES_NS = NS_PER_S, MAPS_NS = 10 * NS_PER_S;
 
 /* How often it is asked whether there is more than one interpreter, and if so what threads these have. */
 static const u64 TURNS_NS = 100 * NS_PER_MS;
@@ -526,6 +527,21 @@ static void attach_images(struct reader_process *process, struct attach_report *
 		memcpy(process->warning, report->warning, sizeof process->warning);
 }
 
+/* May there be images that were not looked at? */
+static bool read_other_maps(struct reader_process *process, u64 now_ns)
+{
+	/* asked first: what is mapped in between makes it differ the next time */
+	u64 pages = target_mapped_pages(process->target);
+
+	if (pages && pages == process->mapped_pages && now_ns < process->maps_ns)
+		return false;
+	if (!target_read_maps(process->target, NULL))
+		return false;
+	process->mapped_pages = pages;
+	process->maps_ns = now_ns + MAPS_NS;
+	return true;
+}
+
 void process_attach_more(struct reader_process *process, u64 now_ns)
 {
 	struct attach_report report;
@@ -533,14 +549,15 @@ void process_attach_more(struct reader_process *process, u64 now_ns)
 	if (now_ns < process->images_ns || process->attached.count == runtime_count)
 		return;
 	process->images_ns = now_ns + IMAGES_NS;
-	if (!target_read_maps(process->target, NULL))
+	if (!read_other_maps(process, now_ns))
 		return;
 	u64 images = target_images(process->target);
 	if (images == process->images)
 		return;
 	attach_images(process, &report);
-	/* one that is loaded and has not started is asked again */
-	process->images = report.first.code == ERR_NOT_READY ? 0 : images;
+	process->images = images;
+	if (report.first.code == ERR_NOT_READY) /* loaded, and not started: it is asked again */
+		process->images = process->mapped_pages = 0;
 }
 
 bool process_can(const struct reader_process *process, runtime_has_fn *has, const char *option,
@@ -566,6 +583,7 @@ bool process_attach(struct reader_process *process, struct err *err)
 	attach_images(process, &report);
 	process->images = target_images(target);
 	process->images_ns = clock_now_ns() + IMAGES_NS;
+	process->mapped_pages = 0;
 	if (process->attached.count)
 		return true;
 	if (report.first.code != ERR_NONE) {

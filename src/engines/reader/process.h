@@ -109,6 +109,8 @@ struct reader_process {
 	struct backoff attach; /* while there is nothing to attach to */
 	u64 attach_cpu_ns;     /* what it had used by then */
 	u64 images, images_ns; /* which are mapped, and when that is looked at again */
+	u64 mapped_pages;      /* when they were read */
+	u64 maps_ns;           /* when they are read again, though that is the same */
 	attached_list attached;
 	VEC(struct reader_thread *) threads;
 	struct reader_tasks tasks; /* --async */

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/syscall.h>
 
@@ -352,9 +353,48 @@ static void a_reused_pid_is_another_process(void **state)
 	child_end(&second);
 }
 
+/* One page more, then one less, each when it is told to. */
+static void map_and_unmap(struct child *child)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	child_say(child, 'm');
+	child_wait(child);
+	void *mapped = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	child_say(child, 'm');
+	child_wait(child);
+	munmap(mapped, page);
+	child_say(child, 'm');
+	child_idle(child);
+}
+
+static void what_is_mapped_is_counted(void **state)
+{
+	struct child child;
+	struct target target;
+	(void)state;
+
+	child_start(&child, map_and_unmap);
+	child_hear(&child);
+	assert_true(target_open(&target, (u32)child.pid, NULL));
+	u64 pages = target_mapped_pages(&target);
+	assert_true(pages > 0);
+	assert_int_equal(target_mapped_pages(&target), pages);
+	child_tell(&child);
+	child_hear(&child);
+	assert_int_equal(target_mapped_pages(&target), pages + 1);
+	child_tell(&child);
+	child_hear(&child);
+	assert_int_equal(target_mapped_pages(&target), pages);
+	child_end(&child);
+	assert_int_equal(target_mapped_pages(&target), 0);
+	target_close(&target);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_mapped_is_counted),
 		cmocka_unit_test(identity_memory_and_maps),
 		cmocka_unit_test(what_was_never_opened_closes_nothing),
 		cmocka_unit_test(a_name_may_hold_anything),
