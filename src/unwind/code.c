@@ -143,6 +143,12 @@ static void push(struct state *state, u8 reg)
 		state->saved[place] = top_of(state);
 }
 
+/* fp is another. */
+static void lose_frame(struct state *state)
+{
+	state->frame = state->kept = 0;
+}
+
 static void pop(struct state *state, u8 reg)
 {
 	u32 place = place_of(reg);
@@ -150,7 +156,7 @@ static void pop(struct state *state, u8 reg)
 	if (place < UNWIND_SAVED && state->saved[place] == top_of(state))
 		state->saved[place] = UNWIND_SAVED_SAME;
 	if (reg == UNWIND_FP)
-		state->frame = state->kept = 0;
+		lose_frame(state);
 	move_sp(state, -8);
 }
 
@@ -187,6 +193,14 @@ static void follow(struct state *state, const struct instruction *instruction)
 		break;
 	case INSTRUCTION_LOSE:
 		state->depth = state->below = LOST;
+		break;
+	case INSTRUCTION_LOSE_FP:
+		lose_frame(state);
+		break;
+	case INSTRUCTION_ADDRESS:
+	case INSTRUCTION_SUM:
+		if (instruction->reg == UNWIND_FP)
+			lose_frame(state);
 		break;
 	case INSTRUCTION_COPY:
 		state->cfa_reg = state->depth == instruction->amount ? instruction->reg + 1 : 0;
@@ -372,6 +386,14 @@ static void walk_rest(struct reading *reading, struct gap *gap)
 
 /* ---- spans --------------------------------------------------------------------------------- */
 
+/* As a prologue makes it: push %rbp; mov %rsp, %rbp. Then fp is surer than sp, which a loop may have moved, or a callee that pops
+ * its arguments, as V8's do. */
+static bool has_usual_frame(const struct state *state)
+{
+	return state->frame == 2 * 8 && state->saved[place_of(UNWIND_FP)] == -2 &&
+	       state->base != UNWIND_BASE_FP;
+}
+
 static void rule_of(const struct state *state, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ .kind = UNWIND_PLUS,
@@ -383,7 +405,7 @@ static void rule_of(const struct state *state, struct unwind_rule *rule)
 		return;
 	}
 	rule->base = state->base;
-	if (state->depth == LOST) {
+	if (state->depth == LOST || has_usual_frame(state)) {
 		rule->kind = state->kept ? UNWIND_DEREF : state->frame ? UNWIND_PLUS : UNWIND_NONE;
 		rule->reg = UNWIND_FP;
 		rule->offset = state->kept ? -state->kept : state->frame;

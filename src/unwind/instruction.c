@@ -228,11 +228,23 @@ static bool is_register(const struct reader *reader, u8 number)
 	return reader->mod == 3 && reader->rm == number;
 }
 
+/* cmov, imul, movzx, movsx, popcnt, bsf, bsr and theirs. */
+static bool writes_by_0f(const struct reader *reader, u8 number)
+{
+	u8 op = reader->op;
+	bool to_reg = (op & 0xf0) == 0x40 || op == 0xaf || (op & 0xf6) == 0xb6 || op == 0xb8 ||
+		      op == 0xbc || op == 0xbd;
+
+	return !reader->is_vector && to_reg && reader->reg == number;
+}
+
 /* Those of the first map that write the register of their modrm, and those that write what its rm says. */
-static bool writes_sp(const struct reader *reader)
+static bool writes(const struct reader *reader, u8 number)
 {
 	u8 op = reader->op;
 
+	if (reader->map == MAP_0F)
+		return writes_by_0f(reader, number);
 	if (reader->map != MAP_ONE || !reader->has_modrm)
 		return false;
 	bool compares = (op & 0xf8) == 0x38 || op == 0x84 || op == 0x85 || op == 0x86 ||
@@ -245,7 +257,7 @@ static bool writes_sp(const struct reader *reader)
 		     op == 0x89 || op == 0x8f || op == 0xc1 || op == 0xc7 || op == 0xd1 ||
 		     op == 0xd3 || op == 0xf7 || (op == 0xff && (reader->reg & 7) < 2);
 	return !compares && (!is_byte || op == 0x8d) &&
-	       ((to_reg && reader->reg == SP) || (to_rm && is_register(reader, SP)));
+	       ((to_reg && reader->reg == number) || (to_rm && is_register(reader, number)));
 }
 
 /* Of a register by its number in the opcode. */
@@ -369,22 +381,40 @@ static bool take_sum(const struct reader *reader, struct instruction *out)
 	return true;
 }
 
+/* What makes a register unknown that has not been taken for anything else. */
+static bool loses(const struct reader *reader, u8 number)
+{
+	bool is_by_opcode = (reader->op & 0xf8) == 0x90 || (reader->op & 0xf8) == 0xb8;
+
+	return writes(reader, number) || (reader->map == MAP_ONE && is_by_opcode &&
+					  low_register(reader) == dwarf_number[number]);
+}
+
+static bool take_address(const struct reader *reader, u64 behind, struct instruction *out)
+{
+	if (reader->op != 0x8d || !reader->is_rip)
+		return false;
+	out->kind = INSTRUCTION_ADDRESS;
+	out->reg = dwarf_number[reader->reg];
+	out->target = behind + (u64)(s64)reader->displacement;
+	return true;
+}
+
 static void take(const struct reader *reader, u64 behind, struct instruction *out)
 {
-	if (take_flow(reader, behind, out) || reader->map != MAP_ONE || take_push(reader, out) ||
-	    take_frame(reader, out))
+	bool is_one = reader->map == MAP_ONE;
+
+	if (take_flow(reader, behind, out) ||
+	    (is_one && (take_push(reader, out) || take_frame(reader, out))))
 		return;
-	if (reader->op == 0xc9) {
+	if (is_one && reader->op == 0xc9)
 		out->kind = INSTRUCTION_LEAVE;
-	} else if (reader->op == 0xc8 || writes_sp(reader) ||
-		   ((reader->op & 0xf8) == 0x90 && low_register(reader) == X86_RSP) ||
-		   ((reader->op & 0xf8) == 0xb8 && low_register(reader) == X86_RSP)) {
+	else if ((is_one && reader->op == 0xc8) || loses(reader, SP))
 		out->kind = INSTRUCTION_LOSE;
-	} else if (!take_sum(reader, out) && reader->op == 0x8d && reader->is_rip) {
-		out->kind = INSTRUCTION_ADDRESS;
-		out->reg = dwarf_number[reader->reg];
-		out->target = behind + (u64)(s64)reader->displacement;
-	}
+	else if (is_one && (take_sum(reader, out) || take_address(reader, behind, out)))
+		return;
+	else if (loses(reader, FP))
+		out->kind = INSTRUCTION_LOSE_FP;
 }
 
 bool instruction_read(const u8 *bytes, u64 left, u64 address, struct instruction *out)

@@ -2,7 +2,7 @@
  * instruction.h - what an instruction does to the stack, and how long it is.
  *
  * x86-64 (Intel's manual, volume 2, chapter 2 and appendix A): all lengths; of what is done, what compilers and people who write
- * assembly do with the stack pointer and the frame pointer.  What else writes the stack pointer is told to be unknown.
+ * assembly do with the stack pointer and the frame pointer.  What else writes one of these is told to make it unknown.
  *
  * Private to this folder and its tests. */
 #pragma once
@@ -14,12 +14,13 @@ enum instruction_kind {
 	INSTRUCTION_POP,
 	INSTRUCTION_ADD,     /* sp += amount */
 	INSTRUCTION_LOSE,    /* sp becomes what only a run can tell */
+	INSTRUCTION_LOSE_FP, /* the same of fp */
 	INSTRUCTION_FRAME,   /* fp = sp + amount */
 	INSTRUCTION_UNFRAME, /* sp = fp + amount */
 	INSTRUCTION_COPY,    /* reg = sp + amount */
 	INSTRUCTION_LEAVE,   /* sp = fp, and pops fp */
 	INSTRUCTION_CLEAR,   /* fp = 0: by the ABI, outermost */
-	INSTRUCTION_ADDRESS, /* reg = `target` */
+	INSTRUCTION_ADDRESS, /* reg = `target`; it may be fp, here and in the next */
 	INSTRUCTION_SUM,     /* reg += other */
 	INSTRUCTION_CALL,    /* `target`; 0: wherever a register or a word leads */
 	INSTRUCTION_JUMP, /* the same: `reg`, or the word of the table at `amount` that an index chooses; 0: another word */

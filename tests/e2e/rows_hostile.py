@@ -13,8 +13,8 @@ from pathlib import Path
 
 import folded
 from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
+from rows_javascript import NODE, of_node
 from rows_kernel import KERNEL, symbols, wrong_callee
-from rows_stitched import NATIVE, NODE
 from sonde import Sonde
 from target import Target, start
 
@@ -148,10 +148,8 @@ TRAPS = {"fifo": os.mkfifo, "zero": lambda path: path.symlink_to("/dev/zero"), "
 @row("kernel-traps", "a perf map that is a FIFO, a link to /dev/zero, 2 GiB of nothing or somebody else's: costs nothing, names nothing",
      language="native", once=True)
 def traps(run):
-    if not shutil.which("node"):
-        raise Skip("there is no node")
     rounds = run.count(20, 3)
-    with Target([*NODE, f"{NATIVE}/jit.js"]) as target:
+    with Target([*NODE, of_node("jit.js")]) as target:
         options = {"rate": 99, "threads": True, "more": KERNEL}
         path = Path(f"/tmp/perf-{target.pid}.map")
         for name, set_up in TRAPS.items():

@@ -2,8 +2,6 @@
 """rows_stitched.py - native and managed frames in their real order: C that calls back, deep stacks, threads that stand still."""
 import json
 import os
-import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -418,37 +416,6 @@ def attach(run):
     yield at_most("without caches", took[0], 1_500, " ms")
     # on a busy machine it is the neighbours that are measured
     yield at_most("with, median", stats.median(took[1:]), 300, " ms", 300 if run.full else 1_500)
-
-
-NODE = ["node", "--max-inlined-bytecode-size=0", "--max-inlined-bytecode-size-cumulative=0"]
-
-
-def javascript(stack):
-    """inner, of LazyCompile:*inner /app/jit.js:7:15 and the like."""
-    found = [re.search(r":[*~^+]?(\w+) \S*jit\.js", frame.label) for frame in stack.frames]
-    return [match[1] for match in found if match and match[1] in ("outer", "middle", "inner")]
-
-
-@row("kernel-jit", "code made at run time: named by its perf map, in order", language="native", once=True)
-def jit(run):
-    if not shutil.which("node"):
-        raise Skip("there is no node")
-    script = f"{NATIVE}/jit.js"
-    with tempfile.TemporaryDirectory() as name:
-        # it writes a log beside the map
-        with Target([*NODE, "--perf-basic-prof", "--no-logfile-per-isolate", f"--logfile={name}/log", script]) as target:
-            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(30, 1.5), threads=True, more=KERNEL)
-            target.finish()
-    Path(f"/tmp/perf-{target.pid}.map").unlink(missing_ok=True)
-    names, wrong = Counter(), Counter()
-    for stack in recording.stacks:
-        found = javascript(stack)
-        names["inner" in found] += stack.count * (stack.tid == target.pid)
-        # what node has not written out yet has no name: those that have one are in order
-        if [name for name in ("outer", "middle", "inner") if name in found] != found:
-            wrong[";".join(found)] += stack.count
-    yield at_least("samples of the main thread in inner", 100 * names[True] / names.total(), 90, " %")
-    yield Figure(f"in another order {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
 
 
 @contextmanager

@@ -32,8 +32,8 @@ MODULES = (
     "rows_targets", "rows_truth", "rows_threads", "rows_cost", "rows_life", "rows_names", "rows_world",
     "rows_several", "rows_recording", "rows_top", "rows_formats", "rows_diff", "rows_python", "rows_python_tasks",
     "rows_python_cost", "rows_exact", "rows_both", "rows_native", "rows_kernel", "rows_symbols", "rows_go",
-    "rows_default", "rows_hostile", "rows_lives", "rows_perf", "rows_word", "rows_trace", "rows_offcpu", "rows_stitched",
-    "rows_large",
+    "rows_javascript", "rows_default", "rows_hostile", "rows_lives", "rows_perf", "rows_word", "rows_trace", "rows_offcpu",
+    "rows_stitched", "rows_large",
 )
 USUAL = ("3.1", "py3.11", "gcc")  # the host's own
 

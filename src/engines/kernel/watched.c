@@ -12,9 +12,8 @@
 #define LOG_DOMAIN LOG_kernel
 #include "base/log.h"
 
-enum {
-	WORD_ASKS = 8
-}; /* once a sample without a VM: the first may come before Python has made its key */
+/* Once a sample without a VM: the first may come before Python has made its key. */
+enum { WORD_ASKS = 8 };
 
 struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
 			    struct unwind_files *files)

@@ -15,7 +15,7 @@
 #include "unwind/rows.h"
 #include "unwind/rule.h"
 
-enum { BASE = 0x1000, SIZE = 0x180, START = 0x40 };
+enum { BASE = 0x1000, SIZE = 0x190, START = 0x40 };
 
 /* Functions on lines of 16 bytes, and nops between them. */
 static const u8 f[] = {
@@ -90,6 +90,29 @@ static const u8 fixed[] = {
 };
 static const u64 addresses[] = { BASE + 0x128, BASE + 0x20, 0 };
 
+/* As V8's: a loop that pushes, and whoever is called pops what was pushed for it. */
+static const u8 pushes[] = {
+	0x55,             /* 160 push %rbp */
+	0x48, 0x89, 0xe5, /* 161 mov %rsp, %rbp */
+	0x50,             /* 164 push %rax */
+	0xff, 0xc9,       /* 165 dec %ecx */
+	0x75, 0xfb,       /* 167 jne 164 */
+	0xff, 0xd0,       /* 169 call *%rax */
+	0x85, 0xc0,       /* 16b test %eax, %eax */
+	0x48, 0x89, 0xec, /* 16d mov %rbp, %rsp */
+	0x5d,             /* 170 pop %rbp */
+	0xc3,             /* 171 ret */
+};
+/* Where fp is used for something else in between. */
+static const u8 reuses[] = {
+	0x55,             /* 180 push %rbp */
+	0x48, 0x89, 0xe5, /* 181 mov %rsp, %rbp */
+	0x48, 0x8b, 0x2f, /* 184 mov (%rdi), %rbp */
+	0x90,             /* 187 nop */
+	0x5d,             /* 188 pop %rbp */
+	0xc3,             /* 189 ret */
+};
+
 static struct unwind_table compile(void)
 {
 	struct {
@@ -131,6 +154,8 @@ static struct unwind_table compile(void)
 	PUT(0x100, distances);
 	PUT(0x120, fixed);
 	PUT(0x140, addresses);
+	PUT(0x160, pushes);
+	PUT(0x180, reuses);
 #undef PUT
 	assert_int_equal(write(fd, &file, sizeof file), sizeof file);
 	struct image *image = image_open(fd, "code", &err);
@@ -178,19 +203,43 @@ static void each_way_is_followed(void **unused)
 	unwind_table_free(&table);
 }
 
-static void a_frame_pointer_is_used_where_it_must(void **unused)
+static void a_frame_pointer_is_used_where_there_is_one(void **unused)
 {
 	struct unwind_table table = compile();
 
 	(void)unused;
 	assert_rule(&table, 0x20, UNWIND_PLUS, UNWIND_SP,
 		    8); /* and not what a call that never returns would leave */
-	assert_rule(&table, 0x26, UNWIND_PLUS, UNWIND_SP, 24);
+	assert_rule(&table, 0x21, UNWIND_PLUS, UNWIND_SP, 16);
+	assert_rule(&table, 0x26, UNWIND_PLUS, UNWIND_FP, 16);
 	assert_rule(&table, 0x29, UNWIND_PLUS, UNWIND_FP, 16);
 	assert_saved(&table, 0x29, 1, -2);
 	assert_saved(&table, 0x29, 2, -3);
-	assert_rule(&table, 0x2e, UNWIND_PLUS, UNWIND_SP, 24);
+	assert_rule(&table, 0x2e, UNWIND_PLUS, UNWIND_FP, 16);
 	assert_rule(&table, 0x31, UNWIND_PLUS, UNWIND_SP, 8);
+	unwind_table_free(&table);
+}
+
+static void what_is_pushed_in_a_loop_moves_no_frame(void **unused)
+{
+	struct unwind_table table = compile();
+
+	(void)unused;
+	for (u64 at = 0x164; at <= 0x170; at++)
+		assert_rule(&table, at, UNWIND_PLUS, UNWIND_FP, 16);
+	assert_saved(&table, 0x16b, 1, -2);
+	assert_rule(&table, 0x171, UNWIND_PLUS, UNWIND_SP, 8);
+	unwind_table_free(&table);
+}
+
+static void a_frame_pointer_may_become_something_else(void **unused)
+{
+	struct unwind_table table = compile();
+
+	(void)unused;
+	assert_rule(&table, 0x184, UNWIND_PLUS, UNWIND_FP, 16);
+	assert_rule(&table, 0x187, UNWIND_PLUS, UNWIND_SP, 16);
+	assert_rule(&table, 0x189, UNWIND_PLUS, UNWIND_SP, 8);
 	unwind_table_free(&table);
 }
 
@@ -303,7 +352,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_way_is_followed),
-		cmocka_unit_test(a_frame_pointer_is_used_where_it_must),
+		cmocka_unit_test(a_frame_pointer_is_used_where_there_is_one),
+		cmocka_unit_test(what_is_pushed_in_a_loop_moves_no_frame),
+		cmocka_unit_test(a_frame_pointer_may_become_something_else),
 		cmocka_unit_test(what_has_no_caller_is_an_end),
 		cmocka_unit_test(a_realigned_stack_is_found_again),
 		cmocka_unit_test(what_only_a_run_can_tell_has_no_rule),
