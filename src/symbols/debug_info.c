@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "elf/image.h"
 #include "symbols/packed.h"
+#include "symbols/parts.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -42,6 +43,8 @@ struct debug_info {
 	VEC(struct unit) units;
 	ranges ranges;  /* of them */
 	bool has_units; /* they were looked at */
+	struct symbols *symbols;
+	bool has_symbols; /* they were read */
 };
 
 /* ---- opening ------------------------------------------------------------------------------- */
@@ -100,6 +103,7 @@ void debug_info_close(struct debug_info *info)
 		vec_free(&info->units.at[i].functions);
 	vec_free(&info->units);
 	vec_free(&info->ranges);
+	symbols_free(info->symbols);
 	free(info);
 }
 
@@ -300,28 +304,66 @@ static u32 find_places(struct unit *unit, u64 place, struct debug_place *places)
 	return count;
 }
 
-/* A function of an assembler file may have no size. */
-static bool is_sizeless(const char *name, const GElf_Sym *symbol)
+/* ---- symbol tables, of which there may be more beside the file than in it ------------------- */
+
+static bool is_function(const GElf_Sym *symbol, GElf_Word section)
 {
-	return name && !symbol->st_size && GELF_ST_TYPE(symbol->st_info) == STT_FUNC;
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	return section != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC);
 }
 
-/* By the symbol tables, of which there may be more beside the file than in it. */
+/* Where one ends at the latest whose size is not told, as a function of an assembler file may have none. */
+static u64 reach_of(Elf *elf, GElf_Word section, const GElf_Sym *symbol)
+{
+	GElf_Shdr header;
+
+	if (!gelf_getshdr(elf_getscn(elf, section), &header) || symbol->st_value < header.sh_addr ||
+	    symbol->st_value - header.sh_addr >= header.sh_size)
+		return SYMBOL_REACH_MAX;
+	u64 left = header.sh_addr + header.sh_size - symbol->st_value;
+	return left < SYMBOL_REACH_MAX ? left : SYMBOL_REACH_MAX;
+}
+
+/* Once, and sorted: libdw goes through all of them for each address (25,000 addresses of clang's libraries took it 8 s). */
+static struct symbols *read_symbols(const struct debug_info *info)
+{
+	struct symbols *symbols = symbols_new();
+	int count = dwfl_module_getsymtab(info->module);
+	GElf_Sym symbol;
+	GElf_Addr start;
+	GElf_Word section;
+	Elf *elf;
+
+	for (int i = 1; symbols && i < count; i++) {
+		const char *name = dwfl_module_getsym_info(info->module, i, &symbol, &start,
+							   &section, &elf, NULL);
+		if (!name || !name[0] || !is_function(&symbol, section))
+			continue;
+		bool is_open = !symbol.st_size;
+		u64 size = is_open ? reach_of(elf, section, &symbol) : symbol.st_size;
+		if (!symbols_add(symbols, (struct symbol){ .name = name,
+							   .start = start,
+							   .end = start + size,
+							   .is_open = is_open }))
+			break;
+	}
+	if (symbols)
+		symbols_settle(symbols);
+	return symbols;
+}
+
 static const char *symbol_at(struct debug_info *info, u64 address)
 {
-	GElf_Off offset;
-	GElf_Sym symbol;
-	const char *name = dwfl_module_addrinfo(info->module, address, &offset, &symbol, NULL, NULL,
-						NULL);
+	struct symbol symbol;
 
-	if (name && offset < symbol.st_size)
-		return name;
-	if (is_sizeless(name, &symbol)) /* libdw gives it only where no other is around */
-		return name;
-	/* nobody calls what returns from a signal: in front of its first instruction is no call */
-	name = dwfl_module_addrinfo(info->module, address + 1, &offset, &symbol, NULL, NULL, NULL);
-	return is_sizeless(name, &symbol) && offset == 0 ? name : NULL;
+	if (!info->has_symbols)
+		info->symbols = read_symbols(info);
+	info->has_symbols = true;
+	return info->symbols && symbols_find(info->symbols, address, &symbol) ? symbol.name : NULL;
 }
+
+/* ---- all of it ----------------------------------------------------------------------------- */
 
 u32 debug_info_find(struct debug_info *info, u64 address,
 		    struct debug_place places[DEBUG_PLACES_MAX])

@@ -17,6 +17,10 @@ from target import CpuSeries, Target, process_cpu_ns, start
 KERNEL = ("-e", "kernel")
 NATIVE = Path(__file__).resolve().parents[1] / "targets" / "native"
 
+# Where a program and a thread begin; musl's program in a function that libc's unnamed one is called by.
+FIRST = {"_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone3", "clone", "__clone"}
+MUSL = "[libc.so]"
+
 
 def symbols(stack):
     """Root first: what native frames are called, and marks."""
@@ -42,7 +46,7 @@ def shapes(run, what, command):
         names = symbols(stack)
         own += stack.count * any(name in calls for name in names)
         wrong[wrong_callee(names, calls)] += stack.count
-        if names[0] not in ("_start", "[libc.so.6]", "__clone3", "clone") or not {"main", "work"} & set(names):
+        if names[0] not in FIRST or not {"main", "work"} & set(names):
             rootless[";".join(names)[:200]] += stack.count
     del wrong[None]
     yield Figure(f"{what}: wrong neighbours {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
@@ -147,11 +151,6 @@ def children(run):
             named[symbols(stack)[-1:] != ["[unknown]"]] += stack.count
         yield at_least(f"{how}: samples whose leaf has a name", 100 * named[True] / named.total(), 99, " %")
         yield holds(f"{how}: truncated", True, recording.quality["truncated"], "printed")
-
-
-# Where a program and a thread begin; musl's program in a function that libc's unnamed one is called by.
-FIRST = {"_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone", "__clone"}
-MUSL = "[libc.so]"
 
 
 def is_whole(stack):

@@ -8,10 +8,12 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from compiled import words_of
-from rows import Skip, at_least, at_most, exactly, holds, row
+from rows import Skip, at_least, at_most, enough, exactly, holds, row
+from rows_kernel import KERNEL, is_whole
 
 TREE = Path(__file__).resolve().parents[2]
 STACKS = 30_000
@@ -120,3 +122,32 @@ def fuzz(run):
     yield exactly("parsers", sorted(name for name, _, _ in rounds), sorted(harnesses))
     for name, units, most in rounds:
         yield at_most(f"{name}: memory, of {units} inputs", int(most), 512, " MB")
+
+
+CPP = "#include <iostream>\n#include <map>\n#include <regex>\n" \
+      "int main() { std::map<std::string, std::regex> all; std::cout << all.size(); }\n"
+
+
+def compiling(run, name):
+    """clang, which maps 170 MB of code, on a source of its own: the share of its stacks that are whole, samples, seconds behind its end."""
+    source, end = Path(name) / "large.cpp", Path(name) / "end"
+    source.write_text(CPP)
+    command = ["sh", "-c", f'"$@"; date +%s.%N > {end}', "sh", "clang++", "-O2", "-c", "-o", f"{name}/large.o", str(source)]
+    recording = run.sonde.record(command=command, rate=997, seconds=None, threads=True, more=KERNEL,
+                                 environment={**os.environ, "XDG_CACHE_HOME": name})
+    behind = time.time() - float(end.read_text())
+    inside = [stack for stack in recording.stacks if any(frame.label.startswith(("clang::", "llvm::")) for frame in stack.frames)]
+    count = sum(stack.count for stack in inside)
+    return 100 * sum(stack.count * is_whole(stack) for stack in inside) / max(count, 1), count, behind
+
+
+@row("large-program", "a compiler: stacks from the first function on when its libraries' tables are kept, named soon after its end",
+     language="native", once=True)
+def large_program(run):
+    with tempfile.TemporaryDirectory() as name:
+        first, count, _ = compiling(run, name)
+        second, again, behind = compiling(run, name)
+    yield enough("samples in its libraries", min(count, again), 300)
+    yield holds("the first time: from the first function on", True, f"{first:.1f} %", "printed")  # half of it is over by then
+    yield at_least("then: from the first function on", second, 98, " %", None if run.full else 90)  # on a busy machine
+    yield at_most("seconds from its end to the names", behind, 2, " s", None if run.full else 6)

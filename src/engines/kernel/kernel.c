@@ -23,7 +23,7 @@
 enum {
 	TABLE_WORDS_MIN = 1 << 21, /* 8 MiB: what children bring has to find room, too */
 	TABLE_WORDS_MAX = 1 << 26,
-	TABLE_WORDS_ALL = 1 << 24, /* of every process of a machine */
+	TABLE_WORDS_ALL = 1 << 24, /* of every process of a machine, and of a command */
 };
 
 /* So often the ring is looked at. */
@@ -360,11 +360,12 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 	return run;
 }
 
-/* Twice what the tables of the first process take. */
-static u32 room_for(const struct watched *process)
+/* Twice what the tables of the first process take. What a command maps and starts is not known before. */
+static u32 room_for(const struct run *run, const struct watched *process)
 {
+	bool is_known = process && !run->options.may_start;
+	u64 wanted = is_known ? 2 * (u64)kernel_code_words(&process->space) : TABLE_WORDS_ALL;
 	u64 words = TABLE_WORDS_MIN;
-	u64 wanted = process ? 2 * (u64)kernel_code_words(&process->space) : TABLE_WORDS_ALL;
 
 	while (words < wanted && words < TABLE_WORDS_MAX)
 		words *= 2;
@@ -399,7 +400,7 @@ static bool start(struct run *run, struct target *target, struct err *err)
 		return false;
 	struct kernel_program_options options = {
 		.hz = run->options.hz,
-		.table_words = room_for(process),
+		.table_words = room_for(run, process),
 		.children = run->options.children,
 		.no_native = run->options.no_native,
 		.no_kernel = run->options.no_kernel,

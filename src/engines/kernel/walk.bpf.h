@@ -539,6 +539,13 @@ static long copy_page(u64 index, struct copying *copying)
 	return 0;
 }
 
+/* While the tables of large libraries are made nobody empties the ring: less of each stack is better than no more samples. */
+static __always_inline u32 pages_to_copy(void)
+{
+	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > RING_BYTES / 2 ? 1 :
+										 KERNEL_STACK_PAGES;
+}
+
 /* What is sent with the frames: how many bytes. */
 static __always_inline u64 add_rest(struct drive *drive)
 {
@@ -551,6 +558,6 @@ static __always_inline u64 add_rest(struct drive *drive)
 	struct kernel_rest *rest = (struct kernel_rest *)&room->words[used];
 	rest->walk = room->walk;
 	struct copying copying = { .rest = rest };
-	bpf_loop(KERNEL_STACK_PAGES, copy_page, &copying, 0);
+	bpf_loop(pages_to_copy(), copy_page, &copying, 0);
 	return sizeof rest->walk + copying.done;
 }
