@@ -279,6 +279,11 @@ static bool look_paused(struct attempt *attempt, struct reader_process *process,
 	int signal = 0;
 	enum pause_outcome outcome = pause_take(&attempt->pause, thread->tid, &signal);
 
+	/* it has ended since it was seen to run, alone or with its process */
+	if (outcome == PAUSE_GONE) {
+		attempt->gone = target_check(process->target) != TARGET_SAME;
+		return false;
+	}
 	if (outcome != PAUSE_STOPPED) {
 		attempt->quality->pause_failed++;
 		return attempt_look_at(attempt, process, thread, false, result);
