@@ -372,6 +372,18 @@ static u32 room_for(const struct run *run, const struct watched *process)
 	return (u32)words;
 }
 
+/* In a container that may not have so much memory it is tried with less. */
+static bool open_program(struct run *run, struct kernel_program_options *options, struct err *err)
+{
+	while (!kernel_program_open(&run->program, options, on_record, run, err)) {
+		if (err->code != ERR_NO_MEMORY || options->table_words == TABLE_WORDS_MIN)
+			return false;
+		kernel_program_close(&run->program);
+		options->table_words = TABLE_WORDS_MIN;
+	}
+	return true;
+}
+
 static struct watched *first_process(struct run *run, struct target *target, struct err *err)
 {
 	struct watched *process = watched_new(target->pid, target, ++run->incarnations,
@@ -416,7 +428,7 @@ static bool start(struct run *run, struct target *target, struct err *err)
 		.latency_min_ns = run->options.latency_min_ns,
 		.send_latency = run->options.event_weighs_time
 	};
-	if (!kernel_program_open(program, &options, on_record, run, err))
+	if (!open_program(run, &options, err))
 		return false;
 	run->code = (struct kernel_code){ .processes_fd = program->processes_fd,
 					  .spaces_fd = program->spaces_fd,
