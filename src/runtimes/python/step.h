@@ -375,8 +375,9 @@ PYTHON_WALKER bool python_is_outermost(const struct mem *mem, const struct pytho
 
 /* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. Any may
  * be the last of a greenlet, which has a chain of its own, without its shims while it is left for another.
- * No function at all: there is none, or the cframe, which is published before it is filled, says what an earlier
- * call left in its place, or something that never was a cframe; then the thread stands outside of it. */
+ * No function at all, and a cframe that is not the thread's own: it is published before it is filled, and says
+ * what an earlier call left in its place, or something that never was a cframe. The thread stands outside of it,
+ * if that leads to a function; else only the first function of all, which has not begun, tells it from that. */
 PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_state *state,
 				   struct walk *walk)
 {
@@ -384,15 +385,17 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 
 	if (walk->depth || !(state->facts & PYTHON_HAS_CFRAME))
 		return whole ? STEP_DONE : STEP_FAULT;
-	if (!(walk->flags & WALK_TOP_UNSET)) {
-		walk->flags |= WALK_TOP_UNSET;
-		if (!python_outer(mem, state, walk, &walk->cursor))
-			return STEP_FAULT;
-		if (walk->cursor)
-			return STEP_HIDDEN;
-		walk->flags &= ~(u32)WALK_TOP_UNSET;
-	}
-	return whole && python_is_outermost(mem, state, walk) ? STEP_DONE : STEP_FAULT;
+	if (walk->flags & WALK_TOP_UNSET)
+		return STEP_FAULT;
+	walk->flags |= WALK_TOP_UNSET;
+	if (!python_outer(mem, state, walk, &walk->cursor))
+		return STEP_FAULT;
+	if (walk->cursor)
+		return STEP_HIDDEN;
+	if (!walk->base || !whole || !python_is_outermost(mem, state, walk))
+		return STEP_FAULT;
+	walk->flags &= ~(u32)WALK_TOP_UNSET;
+	return STEP_DONE;
 }
 
 /* What tells one path from another: how long it is, and its end. */

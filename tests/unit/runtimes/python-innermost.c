@@ -161,7 +161,8 @@ static void nothing_is_left(void **state)
 	}
 }
 
-/* Something lies there that never was a cframe, and leads to what holds nothing. */
+/* Something lies there that never was a cframe, and leads to what holds nothing; or it says that this is the first
+ * entry of all, which what an earlier one left says, too. */
 static void what_is_left_is_no_cframe(void **state)
 {
 	struct stage stage;
@@ -171,9 +172,9 @@ static void what_is_left_is_no_cframe(void **state)
 		set_up(&stage, versions[v]);
 		put(&stage, THREAD + stage.python.at.thread_frame, INNER);
 		put_cframe(&stage, INNER, 0, MIDDLE);
-		assert_outcome(&stage, STEP_FAULT, 0, 0);
-		put_cframe(&stage, INNER, 0, ROOT); /* the first entry of all */
-		assert_outcome(&stage, STEP_DONE, 0, 0);
+		assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+		put_cframe(&stage, INNER, 0, ROOT);
+		assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
 	}
 }
 
@@ -187,9 +188,8 @@ static void a_shim_is_left(void **state)
 	put(&stage, THREAD + stage.python.at.thread_frame, INNER);
 	put_cframe(&stage, INNER, LEFT_SHIM, OUTER);
 	assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
-	put_cframe(&stage, INNER, LEFT_SHIM,
-		   ROOT); /* the first entry of all: there is no function yet */
-	assert_outcome(&stage, STEP_DONE, 0, 0);
+	put_cframe(&stage, INNER, LEFT_SHIM, ROOT);
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
 }
 
 /* ---- generators of 3.12 --------------------------------------------------------------------- */
