@@ -3,19 +3,23 @@
 #include "engines/kernel/kept_names.h"
 
 #include "base/table.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PLACES = 4 * KERNEL_SEEN_MAX, /* what the kernel has seen it does not keep again */
-	BYTES_MAX = 8 << 20,          /* past that it starts over */
-};
+enum { SHELF_BYTES_MAX = 8 << 20 }; /* as many as the kernel remembers that it has seen, and more */
 
 struct kept {
 	u64 incarnation;
 	size_t size;
-	struct kernel_named *named; /* NULL: none */
+	struct kernel_named *named; /* owned */
+};
+
+struct shelf {
+	VEC(struct kept) all;
+	struct table index;
+	size_t bytes;
 };
 
 struct view {
@@ -24,10 +28,15 @@ struct view {
 	const struct kernel_named *named;
 };
 
+/* What the kernel has seen it does not keep again: only the oldest may go. When the younger shelf is full it is
+ * the older one, whose names are forgotten. */
 struct kept_names {
-	struct kept all[PLACES];
-	size_t bytes;
+	struct shelf younger, older;
 	struct view view;
+};
+
+struct wanted {
+	u64 incarnation, id, owner;
 };
 
 /* What else lies there now has nothing to do with the function. */
@@ -55,29 +64,39 @@ struct kept_names *kept_names_new(void)
 	return kept;
 }
 
-static void clear(struct kept_names *kept)
+static void shelf_clear(struct shelf *shelf)
 {
-	for (u32 i = 0; i < PLACES; i++) {
-		free(kept->all[i].named);
-		kept->all[i] = (struct kept){ 0 };
-	}
-	kept->bytes = 0;
+	for (u32 i = 0; i < shelf->all.count; i++)
+		free(shelf->all.at[i].named);
+	vec_free(&shelf->all);
+	table_free(&shelf->index);
+	*shelf = (struct shelf){ 0 };
 }
 
 void kept_names_free(struct kept_names *kept)
 {
 	if (!kept)
 		return;
-	clear(kept);
+	shelf_clear(&kept->younger);
+	shelf_clear(&kept->older);
 	free(kept);
 }
 
-/* One of the functions that share it. */
-static struct kept *place_of(struct kept_names *kept, u64 incarnation, u64 id, u64 owner)
+static bool is_wanted(const void *shelf, u32 item, const void *key)
 {
-	u64 words[] = { incarnation, id, owner };
+	const struct kept *kept = &((const struct shelf *)shelf)->all.at[item];
+	const struct wanted *wanted = key;
 
-	return &kept->all[table_hash(words, sizeof words) % PLACES];
+	return kept->incarnation == wanted->incarnation && kept->named->id == wanted->id &&
+	       kept->named->owner == wanted->owner;
+}
+
+static struct kept *shelf_find(const struct shelf *shelf, const struct wanted *wanted)
+{
+	u32 item = table_find(&shelf->index, table_hash(wanted, sizeof *wanted), is_wanted, shelf,
+			      wanted);
+
+	return item == TABLE_NONE ? NULL : &shelf->all.at[item];
 }
 
 static bool is_well_formed(const struct kernel_named *named, size_t size)
@@ -93,6 +112,27 @@ static bool is_well_formed(const struct kernel_named *named, size_t size)
 	return true;
 }
 
+/* It owns what is kept from now on, if it is true. */
+static bool shelf_add(struct shelf *shelf, const struct kept *kept)
+{
+	struct wanted wanted = { kept->incarnation, kept->named->id, kept->named->owner };
+	struct kept *known = shelf_find(shelf, &wanted);
+
+	if (known) {
+		shelf->bytes -= known->size;
+		free(known->named);
+		*known = *kept;
+	} else if (!vec_push(&shelf->all, *kept)) {
+		return false;
+	} else if (!table_add(&shelf->index, table_hash(&wanted, sizeof wanted),
+			      shelf->all.count - 1)) {
+		shelf->all.count--;
+		return false;
+	}
+	shelf->bytes += kept->size;
+	return true;
+}
+
 void kept_names_add(struct kept_names *kept, u64 incarnation, const struct kernel_named *named,
 		    size_t size)
 {
@@ -100,22 +140,25 @@ void kept_names_add(struct kept_names *kept, u64 incarnation, const struct kerne
 
 	if (!copy)
 		return;
-	if (kept->bytes > BYTES_MAX)
-		clear(kept);
 	memcpy(copy, named, size);
-	struct kept *place = place_of(kept, incarnation, named->id, named->owner);
-	kept->bytes += size - place->size;
-	free(place->named);
-	*place = (struct kept){ incarnation, size, copy };
+	if (kept->younger.bytes > SHELF_BYTES_MAX) {
+		shelf_clear(&kept->older);
+		kept->older = kept->younger;
+		kept->younger = (struct shelf){ 0 };
+	}
+	if (!shelf_add(&kept->younger, &(struct kept){ incarnation, size, copy }))
+		free(copy);
 }
 
 const struct mem *kept_names_find(struct kept_names *kept, u64 incarnation,
 				  const struct frame *frame, const struct mem *live)
 {
-	const struct kept *found = place_of(kept, incarnation, frame->id, frame->owner);
+	struct wanted wanted = { incarnation, frame->id, frame->owner };
+	const struct kept *found = shelf_find(&kept->younger, &wanted);
 
-	if (!found->named || found->incarnation != incarnation || found->named->id != frame->id ||
-	    found->named->owner != frame->owner)
+	if (!found)
+		found = shelf_find(&kept->older, &wanted);
+	if (!found)
 		return NULL;
 	kept->view.live = live;
 	kept->view.named = found->named;

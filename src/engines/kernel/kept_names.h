@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * kept_names.h - what the kernel has kept of the bytes that name functions, the newest ones: some thousand. */
+ * kept_names.h - what the kernel has kept of the bytes that name functions: the newest, 8 to 16 MB of them. */
 #pragma once
 #include "engines/kernel/named.h"
 #include "mem/mem.h"

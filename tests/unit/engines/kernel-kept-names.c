@@ -116,19 +116,47 @@ static void what_ends_early_is_not_kept(void **state)
 	assert_null(find(f, 1, CODE, 7));
 }
 
-static void the_newest_take_the_place_of_others(void **state)
+/* The kernel keeps none again that it has seen: of so many as it remembers none may be forgotten. */
+static void none_takes_the_place_of_another(void **state)
 {
 	struct fixture *f = *state;
-	u32 found = 0, count = 20000;
+
+	for (u32 i = 0; i < KERNEL_SEEN_MAX; i++) {
+		f->named.id = CODE + 8 * i;
+		kept_names_add(f->kept, 1, &f->named, f->size);
+	}
+	for (u32 i = 0; i < KERNEL_SEEN_MAX; i++)
+		assert_non_null(find(f, 1, CODE + 8 * i, 7));
+}
+
+static void the_oldest_are_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	u32 count = 100000, first = 0;
 
 	for (u32 i = 0; i < count; i++) {
 		f->named.id = CODE + 8 * i;
 		kept_names_add(f->kept, 1, &f->named, f->size);
 		assert_non_null(find(f, 1, CODE + 8 * i, 7));
 	}
-	for (u32 i = 0; i < count; i++)
-		found += find(f, 1, CODE + 8 * i, 7) != NULL;
-	assert_true(found > 1000 && found < count);
+	while (first < count && !find(f, 1, CODE + 8 * first, 7))
+		first++;
+	assert_in_range(first, count / 4, count - KERNEL_SEEN_MAX);
+	for (u32 i = first; i < count; i++)
+		assert_non_null(find(f, 1, CODE + 8 * i, 7));
+}
+
+static void what_is_kept_again_is_new(void **state)
+{
+	struct fixture *f = *state;
+	char got[8];
+
+	kept_names_add(f->kept, 1, &f->named, f->size);
+	set_piece(&f->named, NAME_LABEL, LABEL, 100, "a second");
+	kept_names_add(f->kept, 1, &f->named, f->size);
+	const struct mem *mem = find(f, 1, CODE, 7);
+	assert_true(mem->read(mem, LABEL, got, sizeof got, MEM_HOLDS));
+	assert_memory_equal(got, "a second", sizeof got);
 }
 
 int main(void)
@@ -138,8 +166,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_read_is_of_one_piece_as_a_whole, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_ends_early_is_not_kept, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_newest_take_the_place_of_others, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(none_takes_the_place_of_another, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_oldest_are_forgotten, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_kept_again_is_new, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
