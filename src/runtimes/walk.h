@@ -55,6 +55,9 @@ enum walk_flags {
 	WALK_LINKED = 1 << 4,
 	/* Set behind begin by who wants it: entries say where on the native stack they are (FRAME_PLACED). */
 	WALK_PLACES = 1 << 5,
+	/* With a fault, and WALK_TOP_UNSET: there may be no function at all, or one that has been entered and is not filled
+	 * yet. Who sees that the thread is not in the interpreter's loop knows that there is none. */
+	WALK_MAY_BE_EMPTY = 1 << 6,
 };
 
 /* After begin or step: is there a step to come? */

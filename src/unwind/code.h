@@ -7,7 +7,7 @@
  * Private to this folder and its tests. */
 #pragma once
 #include "base/types.h"
-#include "unwind/go.h"
+#include "unwind/spans.h"
 
 struct image;
 

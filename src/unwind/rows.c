@@ -14,6 +14,7 @@
 #include "unwind/arch.h"
 #include "unwind/code.h"
 #include "unwind/go.h"
+#include "unwind/outermost.h"
 #include "unwind/rules.h"
 #include "unwind/search.h"
 
@@ -175,6 +176,8 @@ static bool read_all(struct compiling *compiling, const struct image *image, str
 	static const struct unwind_rule none;
 
 	rule_number(compiling, &none);
+	unwind_outermost_spans(image, add_span, compiling);
+	compiling->source++;
 	if (!read_section(compiling, image, CFI_EH_FRAME, err))
 		return false;
 	unwind_go_spans(image, add_span, compiling, NULL); /* a bad one is none */

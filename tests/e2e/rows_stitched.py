@@ -148,12 +148,21 @@ def misplaced(frames, number):
     return None
 
 
+# of 2.0 and later: what is outside of it is not its stack
+FIRST_OF_GREENLET = "greenlet::UserGreenlet::inner_bootstrap"
+
+
 def greenlets_in_order(run):
     """Each greenlet's functions stand on its own native frames; who has switched to it is outside."""
     with start(run.interpreter, "greenlets.py") as target:
         recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), threads=True, more=KERNEL)
-    wrong, spun, raw = Counter(), Counter(), 0
+    wrong, spun, raw, named, cut, strange = Counter(), Counter(), 0, 0, 0, Counter()
     for stack in recording.stacks:
+        labels = [frame.label for frame in stack.frames]
+        if FIRST_OF_GREENLET in str(labels):
+            named += stack.count
+            cut += stack.count * ("[truncated]" in labels)
+            strange[labels[0]] += stack.count * (FIRST_OF_GREENLET not in labels[0])
         frames = [frame for frame in stack.frames if not frame.label.endswith(" [kernel]")]
         last = next((frame.label for frame in reversed(frames) if frame.path), "")
         number = last.rpartition("_")[2]
@@ -167,6 +176,10 @@ def greenlets_in_order(run):
     yield enough("samples in a spin", spun[True], 200)
     yield at_most(f"frames in another place {wrong.most_common(2) or ''}", 100 * wrong.total() / spun.total(), 0.2, " %", few)
     yield at_most("in the loop itself, beside its function", 100 * raw / spun.total(), 0.5, " %", 0.5 + few)
+    if run.interpreter.version >= (3, 11):  # greenlet is 2.0 or later
+        yield enough("samples with a greenlet's first native frame", named, 200)
+    yield at_most("of those, cut", 100 * cut / max(1, named), 0.5, " %", 0.5 + few)
+    yield exactly(f"not from that frame on {+strange or ''}", strange.total(), 0)
 
 
 @row("stitched-interpreters", "one interpreter called by another on its thread: the exact order, every sample", language="python")

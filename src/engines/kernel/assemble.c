@@ -149,6 +149,15 @@ static bool is_leftover(struct calls *calls, u64 program, const struct kernel_vm
 	       calls_believe(calls, program, frames, vm->count, CALLS_DOUBT_LEAF) == CALLS_LEFTOVER;
 }
 
+/* A frame that is not filled yet is one of the loop that the thread is in. */
+static bool is_empty(const struct assembly *assembly, const struct kernel_vm *vm)
+{
+	return vm->end == STEP_EMPTY ||
+	       ((vm->flags & WALK_MAY_BE_EMPTY) && assembly->native_count &&
+		!(assembly->native[0].flags & FRAME_LOOP));
+}
+
+/* The native frames have been taken. */
 static void take_managed(struct assembly *assembly, struct managed *managed, u64 program,
 			 const struct kernel_vm *vm, const struct frame *frames)
 {
@@ -157,12 +166,12 @@ static void take_managed(struct assembly *assembly, struct managed *managed, u64
 	managed->count = 0;
 	managed->has_gap = false;
 	managed->is_linked = vm->flags & WALK_LINKED;
-	managed->is_whole = !vm->thread || vm->end == STEP_DONE || vm->end == STEP_EMPTY;
+	managed->is_whole = !vm->thread || vm->end == STEP_DONE || is_empty(assembly, vm);
 	if (!vm->thread)
 		return;
 	if (vm->flags & WALK_GC)
 		add_mark(managed, MARK_GC);
-	if (leaves_out || (vm->flags & WALK_TOP_UNSET))
+	if (leaves_out || ((vm->flags & WALK_TOP_UNSET) && !is_empty(assembly, vm)))
 		add_mark(managed, MARK_MOVING);
 	for (u32 i = leaves_out; i < vm->count; i++) {
 		add_managed(managed, &frames[i]);
@@ -350,6 +359,8 @@ void assemble(struct assembly *assembly, struct watched *process,
 		put_event(out, head);
 	for (u32 i = 0; i < head->kernel_count && i < KERNEL_KERNEL_MAX; i++)
 		put_frame(out, (struct frame){ .id = record->kernel[i], .kind = FRAME_KERNEL });
+	enum unwind_step end = has_parts ? take_native(assembly, process, record, &parts, size) :
+					   UNWIND_NO_MEMORY;
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
 		static const struct kernel_vm none;
 		take_managed(assembly, &assembly->vms[i], process->space_number,
@@ -357,8 +368,6 @@ void assemble(struct assembly *assembly, struct watched *process,
 			     has_parts ? part(record, parts.managed[i]) : NULL);
 		is_whole &= assembly->vms[i].is_whole && !assembly->vms[i].has_gap;
 	}
-	enum unwind_step end = has_parts ? take_native(assembly, process, record, &parts, size) :
-					   UNWIND_NO_MEMORY;
 	mark_bare_loop(assembly);
 	bool is_cut = end != UNWIND_DONE;
 	is_cut |= put_stitched(assembly, process, !is_cut && head->native_count, out);
