@@ -24,11 +24,12 @@ enum {
 struct state {
 	s32 depth; /* from sp to the CFA; LOST: not known */
 	s32 frame; /* from fp to the CFA, where fp leads there; 0: it does not */
-	/* Of a stack that was realigned, where sp no longer leads there: a register has the CFA, and is pushed (gcc's DRAP). */
-	s32 below;  /* from sp to fp; LOST: not known */
-	s32 kept;   /* from the place where the CFA was pushed to fp; 0: it was not */
-	u8 cfa_reg; /* which has it, and 1 more; 0: none */
-	u8 base;    /* of the saved registers: UNWIND_BASE_* */
+	/* Of a stack that was realigned, where sp no longer leads there: a register does, which may have the CFA and be pushed (gcc's DRAP). */
+	s32 below; /* from sp to fp; LOST: not known */
+	s32 kept;  /* from the place where the CFA was pushed to fp; 0: it was not */
+	s32 held;  /* from the register to the CFA */
+	u8 holder; /* which, and 1 more; 0: none */
+	u8 base;   /* of the saved registers: UNWIND_BASE_* */
 	s8 saved[UNWIND_SAVED];
 	u8 is_last;   /* there is no caller */
 	u8 is_signal; /* but what was interrupted */
@@ -137,7 +138,7 @@ static void push(struct state *state, u8 reg)
 	u32 place = place_of(reg);
 
 	move_sp(state, 8);
-	if (state->below != LOST && state->cfa_reg == reg + 1)
+	if (state->below != LOST && state->holder == reg + 1 && !state->held)
 		state->kept = state->below;
 	if (place < UNWIND_SAVED && state->saved[place] == UNWIND_SAVED_SAME)
 		state->saved[place] = top_of(state);
@@ -166,11 +167,43 @@ static void make_frame(struct state *state, s32 amount)
 	if (state->depth != LOST) {
 		s32 frame = moved(state->depth, -(s64)amount);
 		state->frame = frame == LOST ? 0 : frame;
-	} else if (state->cfa_reg) {
+	} else if (state->holder && !state->held) {
 		state->below = moved(0, amount);
 		state->base = UNWIND_BASE_FP;
 		state->saved[place_of(UNWIND_FP)] = 0;
 	}
+}
+
+/* reg = sp + amount: what is to lead back behind a realignment. */
+static void copy(struct state *state, const struct instruction *instruction)
+{
+	s32 held = moved(state->depth, -(s64)instruction->amount);
+	bool is_kept = place_of(instruction->reg) < UNWIND_SAVED && !instruction->amount;
+
+	if (held == LOST || (held && !is_kept))
+		return;
+	state->holder = instruction->reg + 1;
+	state->held = held;
+}
+
+/* sp = reg + amount */
+static void uncopy(struct state *state, const struct instruction *instruction)
+{
+	state->depth = state->holder == instruction->reg + 1 ?
+			       moved(state->held, -(s64)instruction->amount) :
+			       LOST;
+	state->below = LOST;
+}
+
+/* A register that a callee saves is on the stack, without a push. */
+static void store(struct state *state, u8 reg, s32 amount)
+{
+	u32 place = place_of(reg);
+	struct state at = *state;
+
+	move_sp(&at, -(s64)amount);
+	if (place < UNWIND_SAVED && state->saved[place] == UNWIND_SAVED_SAME)
+		state->saved[place] = top_of(&at);
 }
 
 static s32 from_frame(const struct state *state, s32 amount)
@@ -181,6 +214,8 @@ static s32 from_frame(const struct state *state, s32 amount)
 /* Behind the instruction. */
 static void follow(struct state *state, const struct instruction *instruction)
 {
+	if (state->holder && instruction->written >> (state->holder - 1) & 1)
+		state->holder = state->held = 0;
 	switch (instruction->kind) {
 	case INSTRUCTION_PUSH:
 		push(state, instruction->reg);
@@ -203,7 +238,13 @@ static void follow(struct state *state, const struct instruction *instruction)
 			lose_frame(state);
 		break;
 	case INSTRUCTION_COPY:
-		state->cfa_reg = state->depth == instruction->amount ? instruction->reg + 1 : 0;
+		copy(state, instruction);
+		break;
+	case INSTRUCTION_UNCOPY:
+		uncopy(state, instruction);
+		break;
+	case INSTRUCTION_STORE:
+		store(state, instruction->reg, instruction->amount);
 		break;
 	case INSTRUCTION_FRAME:
 		make_frame(state, instruction->amount);
@@ -218,7 +259,8 @@ static void follow(struct state *state, const struct instruction *instruction)
 		break;
 	case INSTRUCTION_CLEAR:
 		/* of a callee that did not save it nobody may want it */
-		state->is_last |= state->saved[place_of(UNWIND_FP)] == UNWIND_SAVED_SAME;
+		state->is_last |= state->saved[place_of(UNWIND_FP)] == UNWIND_SAVED_SAME &&
+				  state->depth == UNWIND_ENTRY_CFA;
 		state->frame = 0;
 		break;
 	default:
@@ -406,9 +448,12 @@ static void rule_of(const struct state *state, struct unwind_rule *rule)
 	}
 	rule->base = state->base;
 	if (state->depth == LOST || has_usual_frame(state)) {
-		rule->kind = state->kept ? UNWIND_DEREF : state->frame ? UNWIND_PLUS : UNWIND_NONE;
-		rule->reg = UNWIND_FP;
-		rule->offset = state->kept ? -state->kept : state->frame;
+		bool is_held = state->holder && !state->kept && !state->frame;
+		rule->kind = state->kept             ? UNWIND_DEREF :
+			     state->frame || is_held ? UNWIND_PLUS :
+						       UNWIND_NONE;
+		rule->reg = is_held ? state->holder - 1 : UNWIND_FP;
+		rule->offset = state->kept ? -state->kept : is_held ? state->held : state->frame;
 	}
 	memcpy(rule->saved, state->saved, sizeof rule->saved);
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { LENGTH_MAX = 15, SP = 4, FP = 5 /* as instructions number them */ };
+enum { LENGTH_MAX = 15, BX = 3, SP = 4, FP = 5 /* as instructions number them */ };
 enum { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 
 /* DWARF's number of the registers, as instructions number them. */
@@ -20,12 +20,14 @@ struct reader {
 	const u8 *bytes;
 	u32 at, end;
 	bool is_short;    /* behind 66 */
+	bool is_repeated; /* behind f3, or what stands for it in vex and evex */
 	bool is_vector;   /* behind vex or evex */
 	bool has_address; /* 67 */
 	u8 rex;
 	u8 map, op;
 	bool has_modrm;
 	u8 mod, reg, rm; /* with rex */
+	u8 third;        /* of vex */
 	bool is_rip;     /* memory, counted from behind the instruction */
 	bool is_table;   /* memory at a fixed address, and an index */
 	u8 base;         /* of memory; 0xff: there is none, or there is an index, too */
@@ -56,17 +58,19 @@ static s64 next_number(struct reader *reader, u32 bytes)
 
 static bool read_vector(struct reader *reader, u8 first)
 {
-	u8 byte = next(reader);
+	u8 byte = next(reader), last = byte;
 
 	reader->is_vector = true;
 	reader->map = MAP_0F;
 	if (first != 0xc5) {
 		reader->map = byte & (first == 0x62 ? 7 : 0x1f);
 		reader->rex = (u8)(~byte >> 5 & 7); /* r, x and b, the other way around */
-		next(reader);
+		last = next(reader);
 	} else {
 		reader->rex = (u8)(~byte >> 5 & 4);
 	}
+	reader->third = ~last >> 3 & 15;
+	reader->is_repeated = (last & 3) == 2;
 	if (first == 0x62)
 		next(reader);
 	reader->op = next(reader);
@@ -80,6 +84,7 @@ static bool read_opcode(struct reader *reader)
 	for (;; byte = next(reader)) {
 		reader->is_short |= byte == 0x66;
 		reader->has_address |= byte == 0x67;
+		reader->is_repeated |= byte == 0xf3;
 		if (byte != 0x66 && byte != 0x67 && byte != 0xf2 && byte != 0xf3 && byte != 0xf0 &&
 		    byte != 0x2e && byte != 0x36 && byte != 0x3e && byte != 0x26 && byte != 0x64 &&
 		    byte != 0x65)
@@ -153,6 +158,7 @@ static void read_modrm(struct reader *reader)
 							(u8)((sib & 7) | (reader->rex & 1) << 3);
 	} else if ((byte & 7) == FP && !reader->mod) {
 		has_base = false;
+		reader->base = 0xff;
 		reader->is_rip = true;
 	}
 	displaced = reader->mod == 1 ? 1 : reader->mod == 2 || !has_base ? 4 : 0;
@@ -228,36 +234,84 @@ static bool is_register(const struct reader *reader, u8 number)
 	return reader->mod == 3 && reader->rm == number;
 }
 
-/* cmov, imul, movzx, movsx, popcnt, bsf, bsr and theirs. */
-static bool writes_by_0f(const struct reader *reader, u8 number)
+/* Which of its registers an instruction writes, as far as they are those that a program computes addresses in. */
+enum { TO_REG = 1, TO_RM = 2, TO_LOW = 4, TO_THIRD = 8, TO_RBX = 16 };
+
+static u32 written_of_one(const struct reader *reader)
 {
-	u8 op = reader->op;
-	bool to_reg = (op & 0xf0) == 0x40 || op == 0xaf || (op & 0xf6) == 0xb6 || op == 0xb8 ||
-		      op == 0xbc || op == 0xbd;
+	u8 op = reader->op, what = reader->reg & 7;
 
-	return !reader->is_vector && to_reg && reader->reg == number;
-}
-
-/* Those of the first map that write the register of their modrm, and those that write what its rm says. */
-static bool writes(const struct reader *reader, u8 number)
-{
-	u8 op = reader->op;
-
-	if (reader->map == MAP_0F)
-		return writes_by_0f(reader, number);
-	if (reader->map != MAP_ONE || !reader->has_modrm)
-		return false;
-	bool compares = (op & 0xf8) == 0x38 || op == 0x84 || op == 0x85 || op == 0x86 ||
-			((op == 0x80 || op == 0x81 || op == 0x83) && (reader->reg & 7) == 7) ||
-			(op == 0xf7 && (reader->reg & 7) < 2);
-	bool is_byte = !(op & 1) && op != 0x8a && op != 0x8e && op != 0xd2;
+	if (!reader->has_modrm)
+		return (op & 0xf8) == 0x58 || (op & 0xf8) == 0x90 || (op & 0xf8) == 0xb8 ? TO_LOW :
+											   0;
+	bool compares = (op & 0xf8) == 0x38 || ((op == 0x81 || op == 0x83) && what == 7) ||
+			(op == 0xf7 && what < 2);
+	if (compares)
+		return 0;
 	bool to_reg = op == 0x63 || op == 0x69 || op == 0x6b || op == 0x8b || op == 0x8d ||
 		      op == 0x87 || (op < 0x40 && (op & 7) == 3);
 	bool to_rm = (op < 0x40 && (op & 7) == 1) || op == 0x81 || op == 0x83 || op == 0x87 ||
 		     op == 0x89 || op == 0x8f || op == 0xc1 || op == 0xc7 || op == 0xd1 ||
-		     op == 0xd3 || op == 0xf7 || (op == 0xff && (reader->reg & 7) < 2);
-	return !compares && (!is_byte || op == 0x8d) &&
-	       ((to_reg && reader->reg == number) || (to_rm && is_register(reader, number)));
+		     op == 0xd3 || op == 0xf7 || (op == 0xff && what < 2);
+	return (to_reg ? TO_REG : 0) | (to_rm ? TO_RM : 0);
+}
+
+/* cmov, imul, movzx, movsx, popcnt, bsf, bsr; shifts of two, bits, xadd, cmpxchg, bswap; and from vectors. */
+static u32 written_of_0f(const struct reader *reader)
+{
+	u8 op = reader->op;
+
+	if (op == 0x2c || op == 0x2d || op == 0x50 || op == 0xc5 || op == 0xd7)
+		return TO_REG;
+	if (op == 0x7e)
+		return reader->is_repeated ? 0 : TO_RM;
+	if (reader->is_vector)
+		return op == 0x93 ? TO_REG : 0;
+	if (op == 0xa2)
+		return TO_RBX;
+	if ((op & 0xf8) == 0xc8)
+		return TO_LOW;
+	if (op == 0xc1)
+		return TO_REG | TO_RM;
+	if ((op & 0xf0) == 0x40 || op == 0xaf || (op & 0xf6) == 0xb6 || op == 0xb8 || op == 0xbc ||
+	    op == 0xbd)
+		return TO_REG;
+	bool to_rm = (op & 0xf6) == 0xa4 || op == 0xab || op == 0xb1 || op == 0xb3 || op == 0xbb ||
+		     op == 0xc7 || (op == 0xba && (reader->reg & 7) > 4);
+	return to_rm ? TO_RM : 0;
+}
+
+static u32 written_of_rest(const struct reader *reader)
+{
+	u8 op = reader->op;
+
+	if (reader->map == MAP_0F3A)
+		return op >= 0x14 && op <= 0x17 ? TO_RM : op == 0xf0 ? TO_REG : 0;
+	if (!reader->is_vector)
+		return op == 0xf0 || op == 0xf1 ? TO_REG : 0;
+	return op == 0xf3                             ? TO_THIRD :
+	       op == 0xf6                             ? TO_REG | TO_THIRD :
+	       op == 0xf2 || op == 0xf5 || op == 0xf7 ? TO_REG :
+							0;
+}
+
+/* A bit for each, as instructions number them. */
+static u16 written(const struct reader *reader)
+{
+	u32 to = reader->map == MAP_ONE ? written_of_one(reader) :
+		 reader->map == MAP_0F  ? written_of_0f(reader) :
+					  written_of_rest(reader);
+	u32 bits = to & TO_REG ? 1u << reader->reg : 0;
+
+	if (to & TO_RM && reader->mod == 3)
+		bits |= 1u << reader->rm;
+	if (to & TO_LOW)
+		bits |= 1u << ((reader->op & 7) | (reader->rex & 1) << 3);
+	if (to & TO_THIRD)
+		bits |= 1u << reader->third;
+	if (to & TO_RBX)
+		bits |= 1u << BX;
+	return (u16)bits;
 }
 
 /* Of a register by its number in the opcode. */
@@ -292,15 +346,16 @@ static bool take_lea(const struct reader *reader, struct instruction *out)
 	bool is_sp = reader->base == SP;
 
 	if (reader->reg == SP)
-		out->kind = is_sp              ? INSTRUCTION_ADD :
-			    reader->base == FP ? INSTRUCTION_UNFRAME :
-						 INSTRUCTION_LOSE;
+		out->kind = is_sp                ? INSTRUCTION_ADD :
+			    reader->base == FP   ? INSTRUCTION_UNFRAME :
+			    reader->base != 0xff ? INSTRUCTION_UNCOPY :
+						   INSTRUCTION_LOSE;
 	else if (is_sp)
 		out->kind = reader->reg == FP ? INSTRUCTION_FRAME : INSTRUCTION_COPY;
 	else
 		return false;
 	out->amount = reader->displacement;
-	out->reg = dwarf_number[reader->reg];
+	out->reg = dwarf_number[out->kind == INSTRUCTION_UNCOPY ? reader->base : reader->reg];
 	return true;
 }
 
@@ -309,6 +364,23 @@ static bool moves(const struct reader *reader, u8 from, u8 to)
 {
 	return (reader->op == 0x89 && is_register(reader, to) && reader->reg == from) ||
 	       (reader->op == 0x8b && is_register(reader, from) && reader->reg == to);
+}
+
+/* mov of sp to another register and back, and of a register to the stack. */
+static bool take_copy(const struct reader *reader, struct instruction *out)
+{
+	bool to_rm = reader->op == 0x89, is_register = reader->mod == 3;
+	u8 from = to_rm ? reader->reg : reader->rm, to = to_rm ? reader->rm : reader->reg;
+
+	if ((!to_rm && reader->op != 0x8b) ||
+	    (is_register ? (from == SP) == (to == SP) : !to_rm || reader->base != SP))
+		return false;
+	out->kind = !is_register ? INSTRUCTION_STORE :
+		    from == SP   ? INSTRUCTION_COPY :
+				   INSTRUCTION_UNCOPY;
+	out->amount = reader->displacement;
+	out->reg = dwarf_number[is_register && from == SP ? to : from];
+	return true;
 }
 
 /* Arithmetic on the stack pointer and the frame pointer. */
@@ -329,7 +401,8 @@ static bool take_frame(const struct reader *reader, struct instruction *out)
 	} else if (is_wide && moves(reader, FP, SP)) {
 		out->kind = INSTRUCTION_UNFRAME;
 	} else {
-		return is_wide && op == 0x8d && reader->mod != 3 && take_lea(reader, out);
+		return is_wide && (take_copy(reader, out) ||
+				   (op == 0x8d && reader->mod != 3 && take_lea(reader, out)));
 	}
 	return true;
 }
@@ -381,15 +454,6 @@ static bool take_sum(const struct reader *reader, struct instruction *out)
 	return true;
 }
 
-/* What makes a register unknown that has not been taken for anything else. */
-static bool loses(const struct reader *reader, u8 number)
-{
-	bool is_by_opcode = (reader->op & 0xf8) == 0x90 || (reader->op & 0xf8) == 0xb8;
-
-	return writes(reader, number) || (reader->map == MAP_ONE && is_by_opcode &&
-					  low_register(reader) == dwarf_number[number]);
-}
-
 static bool take_address(const struct reader *reader, u64 behind, struct instruction *out)
 {
 	if (reader->op != 0x8d || !reader->is_rip)
@@ -403,17 +467,20 @@ static bool take_address(const struct reader *reader, u64 behind, struct instruc
 static void take(const struct reader *reader, u64 behind, struct instruction *out)
 {
 	bool is_one = reader->map == MAP_ONE;
+	u16 bits = written(reader);
 
+	for (u32 left = bits; left; left &= left - 1)
+		out->written |= (u16)(1u << dwarf_number[__builtin_ctz(left)]);
 	if (take_flow(reader, behind, out) ||
 	    (is_one && (take_push(reader, out) || take_frame(reader, out))))
 		return;
 	if (is_one && reader->op == 0xc9)
 		out->kind = INSTRUCTION_LEAVE;
-	else if ((is_one && reader->op == 0xc8) || loses(reader, SP))
+	else if ((is_one && reader->op == 0xc8) || bits >> SP & 1)
 		out->kind = INSTRUCTION_LOSE;
 	else if (is_one && (take_sum(reader, out) || take_address(reader, behind, out)))
 		return;
-	else if (loses(reader, FP))
+	else if (bits >> FP & 1)
 		out->kind = INSTRUCTION_LOSE_FP;
 }
 

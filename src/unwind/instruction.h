@@ -18,6 +18,8 @@ enum instruction_kind {
 	INSTRUCTION_FRAME,   /* fp = sp + amount */
 	INSTRUCTION_UNFRAME, /* sp = fp + amount */
 	INSTRUCTION_COPY,    /* reg = sp + amount */
+	INSTRUCTION_UNCOPY,  /* sp = reg + amount */
+	INSTRUCTION_STORE,   /* the word at sp + amount is reg */
 	INSTRUCTION_LEAVE,   /* sp = fp, and pops fp */
 	INSTRUCTION_CLEAR,   /* fp = 0: by the ABI, outermost */
 	INSTRUCTION_ADDRESS, /* reg = `target`; it may be fp, here and in the next */
@@ -33,6 +35,7 @@ struct instruction {
 	u8 length;     /* bytes, 1 to 15 */
 	u8 reg, other; /* DWARF's numbers; UNWIND_PC: none */
 	s32 amount;
+	u16 written; /* a bit for each register that is another one behind it, but for what calls leave */
 	u64 target;
 };
 

@@ -2,7 +2,7 @@
  * shapes.c THREADS - stacks of every shape that C makes: to be built with -O2, without frame pointers.
  *
  * Nested calls, recursion, frames of variable size, realigned frames, switches, callbacks out of libc, calls through the
- * PLT, the vDSO and the kernel, handlers of signals that come by themselves (on a stack of their own) and of some that the
+ * PLT, the vDSO and the kernel, assembly that realigns its stack, handlers of signals that come by themselves (on a stack of their own) and of some that the
  * program raises.  Every function stays on the stack while what it calls runs: it adds something to the result. */
 #include "truth.h"
 
@@ -22,7 +22,8 @@
 /* Who calls whom; anybody may be interrupted by on_signal. */
 #define CALLS                                                                                                                 \
 	", \"calls\": {\"main\": [\"turn\"], \"work\": [\"turn\"], \"turn\": [\"nested\", \"recurse\", "                      \
-	"\"variable\", \"realigned\", \"chosen\", \"sorted\", \"called\", \"clocked\", \"entered\", \"raised\"], "            \
+	"\"variable\", \"realigned\", \"chosen\", \"sorted\", \"called\", \"clocked\", \"entered\", \"raised\", "             \
+	"\"assembled\"], \"assembled\": [\"leaf\"], "                                                                         \
 	"\"nested\": [\"nested_two\"], \"nested_two\": [\"nested_three\"], \"nested_three\": [\"leaf\"], "                    \
 	"\"recurse\": [\"recurse\", \"leaf\"], \"variable\": [\"leaf\"], "                                                    \
 	"\"realigned\": [\"leaf\", \"nested\"], \"sorted\": [\"compare\"], \"compare\": [\"leaf\"], \"chosen\": [\"leaf\"], " \
@@ -31,7 +32,7 @@
 
 static volatile sig_atomic_t handled;
 
-APART static uint64_t leaf(uint64_t turns)
+__attribute__((used)) APART static uint64_t leaf(uint64_t turns)
 {
 	uint64_t sum = turns;
 
@@ -153,6 +154,46 @@ APART static uint64_t entered(uint64_t n)
 	return n + 1;
 }
 
+#ifdef __x86_64__
+/* As OpenBLAS's: without a table, ever. It stores what a callee saves, holds the stack pointer in a register while the stack is realigned, and
+ * counts in the frame pointer. */
+uint64_t assembled(uint64_t n);
+__asm__(".text\n.p2align 4\n.globl assembled\n.type assembled, @function\n"
+	"assembled:\n"
+	"	sub $0x28, %rsp\n"
+	"	mov %rbx, (%rsp)\n"
+	"	mov %rbp, 8(%rsp)\n"
+	"	mov %r12, 0x10(%rsp)\n"
+	"	mov %rsp, %rbx\n"
+	"	sub $0x400, %rsp\n"
+	"	and $-256, %rsp\n"
+	"	mov %rdi, %r12\n"
+	"	mov $400, %ebp\n"
+	"1:	addq $1, 8(%rsp)\n"
+	"	add %rbp, %r12\n"
+	"	dec %ebp\n"
+	"	jnz 1b\n"
+	"	mov $400, %edi\n"
+	"	lea 2f(%rip), %rax\n"
+	"	call *(%rax)\n"
+	"	add %r12, %rax\n"
+	"	mov %rbx, %rsp\n"
+	"	mov (%rsp), %rbx\n"
+	"	mov 8(%rsp), %rbp\n"
+	"	mov 0x10(%rsp), %r12\n"
+	"	add $0x28, %rsp\n"
+	"	ret\n"
+	".size assembled, . - assembled\n"
+	".section .data.rel, \"aw\"\n.p2align 3\n"
+	"2:	.quad leaf\n"
+	".text\n");
+#else
+APART static uint64_t assembled(uint64_t n)
+{
+	return leaf(n) + 1;
+}
+#endif
+
 APART static void on_signal(int number)
 {
 	handled += (sig_atomic_t)nested(200) + number;
@@ -177,6 +218,7 @@ APART static uint64_t turn(uint64_t n)
 	sum += clocked(n);
 	sum += entered(n);
 	sum += raised(n);
+	sum += assembled(n);
 	sum += recurse(n % 1000, 100);
 	return sum;
 }

@@ -15,7 +15,7 @@
 #include "unwind/rows.h"
 #include "unwind/rule.h"
 
-enum { BASE = 0x1000, SIZE = 0x190, START = 0x40 };
+enum { BASE = 0x1000, SIZE = 0x1c0, START = 0x40 };
 
 /* Functions on lines of 16 bytes, and nops between them. */
 static const u8 f[] = {
@@ -113,6 +113,21 @@ static const u8 reuses[] = {
 	0xc3,             /* 189 ret */
 };
 
+/* As OpenBLAS's: what a callee saves is stored, and a register leads back behind a realignment. */
+static const u8 holds[] = {
+	0x48, 0x83, 0xec, 0x20,       /* 190 sub $0x20, %rsp */
+	0x48, 0x89, 0x1c, 0x24,       /* 194 mov %rbx, (%rsp) */
+	0x48, 0x89, 0x6c, 0x24, 0x08, /* 198 mov %rbp, 8(%rsp) */
+	0x48, 0x89, 0xe3,             /* 19d mov %rsp, %rbx */
+	0x48, 0x83, 0xe4, 0xc0,       /* 1a0 and $-64, %rsp */
+	0x31, 0xed,                   /* 1a4 xor %ebp, %ebp */
+	0xff, 0xd0,                   /* 1a6 call *%rax */
+	0x48, 0x89, 0xdc,             /* 1a8 mov %rbx, %rsp */
+	0x48, 0x8b, 0x1c, 0x24,       /* 1ab mov (%rsp), %rbx */
+	0x48, 0x83, 0xc4, 0x20,       /* 1af add $0x20, %rsp */
+	0xc3,                         /* 1b3 ret */
+};
+
 static struct unwind_table compile(void)
 {
 	struct {
@@ -156,6 +171,7 @@ static struct unwind_table compile(void)
 	PUT(0x140, addresses);
 	PUT(0x160, pushes);
 	PUT(0x180, reuses);
+	PUT(0x190, holds);
 #undef PUT
 	assert_int_equal(write(fd, &file, sizeof file), sizeof file);
 	struct image *image = image_open(fd, "code", &err);
@@ -263,12 +279,28 @@ static void a_realigned_stack_is_found_again(void **unused)
 
 	(void)unused;
 	assert_rule(&table, 0xa5, UNWIND_PLUS, UNWIND_SP, 8);
-	assert_rule(&table, 0xa9, UNWIND_NONE, 0, 0);
+	assert_rule(&table, 0xa9, UNWIND_PLUS, X86_R10, 0);
 	assert_rule(&table, 0xb6, UNWIND_DEREF, UNWIND_FP, -8);
 	unwind_find_rule(&table, BASE + 0xb6, &rule);
 	assert_int_equal(rule.base, UNWIND_BASE_FP);
 	assert_int_equal(rule.saved[1], 0);
 	assert_int_equal(rule.saved[0], -2);
+	unwind_table_free(&table);
+}
+
+static void a_register_leads_back_behind_a_realignment(void **unused)
+{
+	struct unwind_table table = compile();
+
+	(void)unused;
+	assert_rule(&table, 0x19d, UNWIND_PLUS, UNWIND_SP, 0x28);
+	assert_saved(&table, 0x19d, 0, -5);
+	assert_saved(&table, 0x19d, 1, -4);
+	for (u64 at = 0x1a4; at <= 0x1a8; at++)
+		assert_rule(&table, at, UNWIND_PLUS, X86_RBX, 0x28);
+	assert_saved(&table, 0x1a8, 1, -4);
+	assert_rule(&table, 0x1ab, UNWIND_PLUS, UNWIND_SP, 0x28);
+	assert_rule(&table, 0x1b3, UNWIND_PLUS, UNWIND_SP, 8);
 	unwind_table_free(&table);
 }
 
@@ -357,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_frame_pointer_may_become_something_else),
 		cmocka_unit_test(what_has_no_caller_is_an_end),
 		cmocka_unit_test(a_realigned_stack_is_found_again),
+		cmocka_unit_test(a_register_leads_back_behind_a_realignment),
 		cmocka_unit_test(what_only_a_run_can_tell_has_no_rule),
 		cmocka_unit_test(cases_are_where_the_table_says),
 		cmocka_unit_test(compilers_say_the_same),

@@ -66,12 +66,38 @@ static const struct row rows[] = {
 	{ "sub %rax, %rsp", { 0x48, 0x29, 0xc4 }, 3, .kind = INSTRUCTION_LOSE },
 	{ "cmp %rax, %rsp", { 0x48, 0x39, 0xc4 }, 3, .kind = INSTRUCTION_OTHER },
 	{ "test %rsp, %rsp", { 0x48, 0x85, 0xe4 }, 3, .kind = INSTRUCTION_OTHER },
-	{ "mov %rsp, %rax", { 0x48, 0x89, 0xe0 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "mov %rsp, %rax", { 0x48, 0x89, 0xe0 }, 3, .kind = INSTRUCTION_COPY, .reg = X86_RAX },
 	{ "mov %rsp, 8(%rdi)", { 0x48, 0x89, 0x67, 8 }, 4, .kind = INSTRUCTION_OTHER },
 	{ "mov 48(%rdi), %rsp", { 0x48, 0x8b, 0x67, 48 }, 4, .kind = INSTRUCTION_LOSE },
 	{ "mov %rsp, %rbp", { 0x48, 0x89, 0xe5 }, 3, .kind = INSTRUCTION_FRAME },
 	{ "mov %rbp, %rsp", { 0x48, 0x89, 0xec }, 3, .kind = INSTRUCTION_UNFRAME },
-	{ "mov %r12, %rsp", { 0x4c, 0x89, 0xe4 }, 3, .kind = INSTRUCTION_LOSE },
+	{ "mov %r12, %rsp", { 0x4c, 0x89, 0xe4 }, 3, .kind = INSTRUCTION_UNCOPY, .reg = X86_R12 },
+	{ "mov %esp, %eax", { 0x89, 0xe0 }, 2, .kind = INSTRUCTION_OTHER },
+	{ "lea 0x60(%rbx), %rsp",
+	  { 0x48, 0x8d, 0x63, 0x60 },
+	  4,
+	  .kind = INSTRUCTION_UNCOPY,
+	  .amount = 0x60,
+	  .reg = X86_RBX },
+	{ "lea 0x10(%rip), %rsp",
+	  { 0x48, 0x8d, 0x25, 0x10, 0, 0, 0 },
+	  7,
+	  .kind = INSTRUCTION_LOSE,
+	  .amount = 0x10,
+	  .reg = X86_RSP },
+	{ "mov %r14, 0x20(%rsp)",
+	  { 0x4c, 0x89, 0x74, 0x24, 0x20 },
+	  5,
+	  .kind = INSTRUCTION_STORE,
+	  .amount = 0x20,
+	  .reg = X86_R14 },
+	{ "mov %rbx, (%rsp)",
+	  { 0x48, 0x89, 0x1c, 0x24 },
+	  4,
+	  .kind = INSTRUCTION_STORE,
+	  .reg = X86_RBX },
+	{ "mov %ebx, (%rsp)", { 0x89, 0x1c, 0x24 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "mov %rbx, (%rsp,%rax)", { 0x48, 0x89, 0x1c, 0x04 }, 4, .kind = INSTRUCTION_OTHER },
 	{ "mov %rax, %rbp", { 0x48, 0x89, 0xc5 }, 3, .kind = INSTRUCTION_LOSE_FP },
 	{ "mov (%rdi), %rbp", { 0x48, 0x8b, 0x2f }, 3, .kind = INSTRUCTION_LOSE_FP },
 	{ "mov $1, %ebp", { 0xbd, 1, 0, 0, 0 }, 5, .kind = INSTRUCTION_LOSE_FP },
@@ -87,7 +113,7 @@ static const struct row rows[] = {
 	{ "mov %rbp, 8(%rdi)", { 0x48, 0x89, 0x6f, 8 }, 4, .kind = INSTRUCTION_OTHER },
 	{ "mov %rax, 8(%rbp)", { 0x48, 0x89, 0x45, 8 }, 4, .kind = INSTRUCTION_OTHER },
 	{ "movd %ebp, %xmm0", { 0x66, 0x0f, 0x6e, 0xc5 }, 4, .kind = INSTRUCTION_OTHER },
-	{ "mov %rsp, %r12", { 0x49, 0x89, 0xe4 }, 3, .kind = INSTRUCTION_OTHER },
+	{ "mov %rsp, %r12", { 0x49, 0x89, 0xe4 }, 3, .kind = INSTRUCTION_COPY, .reg = X86_R12 },
 	{ "leave", { 0xc9 }, 1, .kind = INSTRUCTION_LEAVE },
 	{ "xor %ebp, %ebp", { 0x31, 0xed }, 2, .kind = INSTRUCTION_CLEAR },
 	{ "xor %r13d, %r13d", { 0x45, 0x31, 0xed }, 3, .kind = INSTRUCTION_OTHER },
@@ -180,6 +206,68 @@ static void each_is_what_it_is(void **unused)
 	}
 }
 
+#define R(name) (1 << X86_##name)
+
+static const struct {
+	const char *text;
+	u8 bytes[15];
+	u16 written;
+} writers[] = {
+	{ "mov %rax, %rbx", { 0x48, 0x89, 0xc3 }, R(RBX) },
+	{ "mov %rax, (%rbx)", { 0x48, 0x89, 0x03 }, 0 },
+	{ "mov (%rbx), %rax", { 0x48, 0x8b, 0x03 }, R(RAX) },
+	{ "cmp %rax, %rbx", { 0x48, 0x39, 0xc3 }, 0 },
+	{ "cmp $1, %rbx", { 0x48, 0x83, 0xfb, 1 }, 0 },
+	{ "test %rbx, %rbx", { 0x48, 0x85, 0xdb }, 0 },
+	{ "xchg %rax, %rbx", { 0x48, 0x87, 0xc3 }, R(RAX) | R(RBX) },
+	{ "inc %r12", { 0x49, 0xff, 0xc4 }, R(R12) },
+	{ "call *%rbx", { 0xff, 0xd3 }, 0 },
+	{ "push %rbx", { 0x53 }, 0 },
+	{ "pop %rbx", { 0x5b }, R(RBX) },
+	{ "mov $1, %r13d", { 0x41, 0xbd, 1 }, R(R13) },
+	{ "shl $3, %rbx", { 0x48, 0xc1, 0xe3, 3 }, R(RBX) },
+	{ "not %rbx", { 0x48, 0xf7, 0xd3 }, R(RBX) },
+	{ "imul $3, %rax, %rbx", { 0x48, 0x6b, 0xd8, 3 }, R(RBX) },
+	{ "cmovne %rax, %rbx", { 0x48, 0x0f, 0x45, 0xd8 }, R(RBX) },
+	{ "bswap %r14", { 0x49, 0x0f, 0xce }, R(R14) },
+	{ "bt %rax, %rbx", { 0x48, 0x0f, 0xa3, 0xc3 }, 0 },
+	{ "bts %rax, %rbx", { 0x48, 0x0f, 0xab, 0xc3 }, R(RBX) },
+	{ "bt $3, %rbx", { 0x48, 0x0f, 0xba, 0xe3, 3 }, 0 },
+	{ "btr $3, %rbx", { 0x48, 0x0f, 0xba, 0xf3, 3 }, R(RBX) },
+	{ "shld $3, %rax, %rbx", { 0x48, 0x0f, 0xa4, 0xc3, 3 }, R(RBX) },
+	{ "shrd %cl, %rax, %rbx", { 0x48, 0x0f, 0xad, 0xc3 }, R(RBX) },
+	{ "lock cmpxchg %rbx, (%rdi)", { 0xf0, 0x48, 0x0f, 0xb1, 0x1f }, 0 },
+	{ "lock xadd %rbx, (%rdi)", { 0xf0, 0x48, 0x0f, 0xc1, 0x1f }, R(RBX) },
+	{ "cpuid", { 0x0f, 0xa2 }, R(RBX) },
+	{ "rdrand %rbx", { 0x48, 0x0f, 0xc7, 0xf3 }, R(RBX) },
+	{ "movbe (%rdi), %rbx", { 0x48, 0x0f, 0x38, 0xf0, 0x1f }, R(RBX) },
+	{ "movdqa %xmm3, %xmm5", { 0x66, 0x0f, 0x6f, 0xeb }, 0 },
+	{ "movq %xmm3, %rbx", { 0x66, 0x48, 0x0f, 0x7e, 0xdb }, R(RBX) },
+	{ "movq %xmm3, %xmm5", { 0xf3, 0x0f, 0x7e, 0xeb }, 0 },
+	{ "cvttsd2si %xmm3, %rbx", { 0xf2, 0x48, 0x0f, 0x2c, 0xdb }, R(RBX) },
+	{ "pmovmskb %xmm3, %ebx", { 0x66, 0x0f, 0xd7, 0xdb }, R(RBX) },
+	{ "pextrd $1, %xmm0, %ebx", { 0x66, 0x0f, 0x3a, 0x16, 0xc3, 1 }, R(RBX) },
+	{ "vaddpd (%rbp), %ymm6, %ymm3", { 0xc5, 0xcd, 0x58, 0x5d, 0 }, 0 },
+	{ "vmovq %xmm3, %rbx", { 0xc4, 0xe1, 0xf9, 0x7e, 0xdb }, R(RBX) },
+	{ "vmovq %xmm3, %xmm5", { 0xc5, 0xfa, 0x7e, 0xeb }, 0 },
+	{ "andn %rax, %rcx, %rbx", { 0xc4, 0xe2, 0xf0, 0xf2, 0xd8 }, R(RBX) },
+	{ "blsr %rax, %rbx", { 0xc4, 0xe2, 0xe0, 0xf3, 0xc8 }, R(RBX) },
+	{ "mulx %rax, %r12, %rbx", { 0xc4, 0xe2, 0x9b, 0xf6, 0xd8 }, R(RBX) | R(R12) },
+	{ "rorx $3, %rax, %rbx", { 0xc4, 0xe3, 0xfb, 0xf0, 0xd8, 3 }, R(RBX) },
+	{ "kmovq %k1, %rbx", { 0xc4, 0xe1, 0xfb, 0x93, 0xd9 }, R(RBX) },
+};
+
+static void what_is_written_is_told(void **unused)
+{
+	struct instruction got;
+
+	(void)unused;
+	for (u32 i = 0; i < COUNT_OF(writers); i++)
+		if (!instruction_read(writers[i].bytes, sizeof writers[i].bytes, AT, &got) ||
+		    got.written != writers[i].written)
+			fail_msg("%s: %x", writers[i].text, got.written);
+}
+
 static void what_is_cut_is_none(void **unused)
 {
 	struct instruction got;
@@ -206,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_what_it_is),
+		cmocka_unit_test(what_is_written_is_told),
 		cmocka_unit_test(what_is_cut_is_none),
 		cmocka_unit_test(what_does_not_exist_is_none),
 	};
