@@ -76,11 +76,32 @@ static struct unwind_file *add_file(struct unwind_files *files, const struct map
 	return file;
 }
 
+struct compiling {
+	struct unwind_files *files;
+	struct unwind_file *file;
+};
+
+static void compile_one(void *compiling_)
+{
+	const struct compiling *compiling = compiling_;
+	struct unwind_file *file = compiling->file;
+
+	unwind_cache_compile(&compiling->files->cache, file->image, &file->table, NULL);
+}
+
+enum { LARGE = 1 << 20 /* bytes: its table takes some 10 ms */ };
+
 /* One that cannot be read has an empty table, and is not asked again. */
 static void compile(struct unwind_files *files, struct unwind_file *file)
 {
-	if (!file->is_compiled)
-		unwind_cache_compile(&files->cache, file->image, &file->table, NULL);
+	struct compiling compiling = { files, file };
+
+	if (file->is_compiled)
+		return;
+	if (files->beside && file->state.size >= LARGE)
+		files->beside(files->whose, compile_one, &compiling);
+	else
+		compile_one(&compiling);
 	file->is_compiled = true;
 }
 

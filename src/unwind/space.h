@@ -24,6 +24,10 @@ struct unwind_file {
 struct unwind_files {
 	VEC(struct unwind_file *) all;
 	struct unwind_cache cache;
+	/* Who has other work while a large file's table is made does both: it calls `fn`, in whatever thread, and returns when that has
+	 * ended.  NULL: nobody has. */
+	void (*beside)(void *whose, void (*fn)(void *arg), void *arg);
+	void *whose;
 };
 void unwind_files_free(struct unwind_files *files);
 

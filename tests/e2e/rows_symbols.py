@@ -5,6 +5,7 @@ import json
 import lzma
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -15,8 +16,8 @@ from pathlib import Path
 import folded
 import stats
 from interpreters import TARGETS
-from rows import Figure, at_least, exactly, row
-from rows_kernel import KERNEL, is_whole
+from rows import Figure, at_least, enough, exactly, row
+from rows_kernel import KERNEL, is_whole, symbols
 from target import Target, start
 
 CHAIN = ["around", "outer", "middle", "innermost"]
@@ -202,6 +203,24 @@ def churn_figures(run, words, plugs, length, wanted):
     yield at_least(f"{turns}libraries loaded, of these in the other's place", said["in_place"], said["loads"] / 2)
     for plug in plugs:
         yield at_least(f"{turns}samples in {plug}", inside[plug], recording.samples / 4)
+
+
+@row("kernel-loads", "libraries that run as soon as they are loaded, 40 kB deep: >= 98 % from the first function on", language="native")
+def loads(run):
+    whole = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        first, *others = (Path(name) / f"plug_{number}.so" for number in range(60))
+        call(*run.interpreter.argv, "-O2", "-shared", "-fPIC", "-DNAME=plugged", "-DBYTES=64", "-o", first, TARGETS / "native/plug.c")
+        for other in others:
+            shutil.copy(first, other)
+        command = run.interpreter.command("loads.c", 4_000_000, "plugged", first, *others)
+        for _ in range(run.count(10, 1)):
+            recording = run.sonde.record(command=command, rate=997, seconds=0, more=KERNEL)
+            for stack in recording.stacks:
+                if "plugged" in symbols(stack):
+                    whole[is_whole(stack)] += stack.count
+    yield enough("samples in libraries", whole.total(), 150)
+    yield at_least("from the first function on", 100 * whole[True] / max(1, whole.total()), 98, " %")
 
 
 @row("kernel-churn", "dlclose and dlopen of another library at the same address: 0 wrong neighbours, >= 99.5 % from the first function on; "

@@ -355,6 +355,8 @@ static struct run *run_new(const struct engine_options *options, struct err *err
 	}
 	run->options = *options;
 	unwind_cache_open(&run->files.cache);
+	run->files.beside = run_beside;
+	run->files.whose = run;
 	run->rng.state = options->seed ? options->seed : rng_seed();
 	snprintf(run->quality.engine, sizeof run->quality.engine, "kernel");
 	return run;

@@ -374,7 +374,7 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 	if ((head->has_rest || may_load_one || is_cut) &&
 	    watched_wants_maps(process, unknown, head->time_ns)) {
 		good = run_tell(run, process, &err);
-		if (good && !is_cut && unwind_space_at(&process->space, unknown))
+		if (good && head->has_rest && unwind_space_at(&process->space, unknown))
 			backoff_reset(&process->read_maps); /* it helped */
 	}
 	if (process->may_have_one)

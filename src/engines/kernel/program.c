@@ -26,6 +26,10 @@
 extern const unsigned char prof_object[];
 extern const unsigned long prof_object_size;
 
+enum {
+	SPOOL_BYTES_MAX = 128 << 20
+}; /* what is more stays in the ring: stacks of 64 KiB for some seconds */
+
 /* ---- loading ------------------------------------------------------------------------------- */
 
 static int to_log(enum libbpf_print_level level, const char *format, va_list args)
@@ -248,15 +252,15 @@ u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-static int on_record(void *arg, void *bytes, size_t size)
+static int keep_record(void *arg, void *bytes, size_t size)
 {
 	struct kernel_program *program = arg;
-
 	const struct kernel_head *head = bytes;
 
 	if (size < sizeof *head)
 		return 0;
-	program->fn(program->arg, bytes, size);
+	if (!spool_put(&program->spool, bytes, size))
+		program->dropped += head->hits;
 	return head->time_ns > program->until_ns ? -1 : 0;
 }
 
@@ -284,7 +288,7 @@ bool kernel_program_open(struct kernel_program *program,
 	program->tables_fd = map_fd(program->object, "tables");
 	program->counts_fd = map_fd(program->object, "counts");
 	program->event_counts_fd = map_fd(program->object, "event_counts");
-	program->ring = ring_buffer__new(map_fd(program->object, "records"), on_record, program,
+	program->ring = ring_buffer__new(map_fd(program->object, "records"), keep_record, program,
 					 NULL);
 	if (!program->ring)
 		return kernel_refused(err, errno, "the ring of records");
@@ -327,15 +331,32 @@ void kernel_program_close(struct kernel_program *program)
 	vec_free(&program->links);
 	vec_free(&program->clocks);
 	ring_buffer__free(program->ring);
+	spool_free(&program->spool);
 	bpf_object__close(program->object);
 	program->ring = NULL;
 	program->object = NULL;
 }
 
-void kernel_program_consume(struct kernel_program *program)
+void kernel_program_collect(struct kernel_program *program)
 {
 	program->until_ns = clock_now_ns();
-	ring_buffer__consume(program->ring);
+	if (program->ring && program->spool.bytes < SPOOL_BYTES_MAX)
+		ring_buffer__consume(program->ring);
+}
+
+void kernel_program_consume(struct kernel_program *program)
+{
+	u64 until_ns = clock_now_ns();
+	struct spooled *spooled;
+	bool is_newer = false;
+
+	kernel_program_collect(program);
+	while (!is_newer && (spooled = spool_take(&program->spool))) {
+		const struct kernel_record *record = (const void *)spooled->bytes;
+		is_newer = record->head.time_ns > until_ns;
+		program->fn(program->arg, record, spooled->size);
+		free(spooled);
+	}
 }
 
 void kernel_program_wait(const struct kernel_program *program, int other_fd, u64 until_ns)
@@ -345,7 +366,7 @@ void kernel_program_wait(const struct kernel_program *program, int other_fd, u64
 				{ .fd = other_fd, .events = POLLIN } };
 	struct timespec wait = { 0 };
 
-	if (now >= until_ns)
+	if (now >= until_ns || program->spool.first)
 		return;
 	wait.tv_sec = (time_t)((until_ns - now) / NS_PER_S);
 	wait.tv_nsec = (long)((until_ns - now) % NS_PER_S);
@@ -374,6 +395,7 @@ void kernel_program_counts(const struct kernel_program *program, u64 out[KERNEL_
 			out[what] += each[i];
 		free(each);
 	}
+	out[KERNEL_COUNT_DROPPED] += program->dropped;
 }
 
 void kernel_program_event_counts(const struct kernel_program *program, struct engine_event *out)

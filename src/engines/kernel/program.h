@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "base/vec.h"
 #include "engines/kernel/shared.h"
+#include "engines/kernel/spool.h"
 
 struct engine_event;
 struct event_list;
@@ -35,7 +36,9 @@ struct kernel_program {
 	u32 hz;
 	bool with_clock, with_switches;
 	struct rng rng;
-	u64 until_ns; /* records that are newer can wait for the next time */
+	struct spool spool;
+	u64 until_ns; /* records that are newer can stay in the ring */
+	u64 dropped;  /* samples for which there was no memory */
 	void *arg;
 	void (*fn)(void *arg, const struct kernel_record *record, size_t size);
 };
@@ -77,7 +80,9 @@ bool kernel_program_passed(const struct kernel_program *program, u64 period_ns,
 			   kernel_sleeper_fn *fn, void *arg, struct err *err);
 /* Draws the periods. When to draw them again. */
 u64 kernel_program_redraw(struct kernel_program *program, u64 now_ns);
-/* Hands out what is in the ring by now, however fast more comes. */
+/* Takes what is in the ring by now, to be handed out later. */
+void kernel_program_collect(struct kernel_program *program);
+/* The same, and hands it out, however fast more comes. */
 void kernel_program_consume(struct kernel_program *program);
 /* Until then, until a record cannot wait, or until that descriptor can be read (-1: none). */
 void kernel_program_wait(const struct kernel_program *program, int other_fd, u64 until_ns);

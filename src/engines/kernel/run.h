@@ -4,6 +4,7 @@
  *	kernel.c     opens, pumps, closes
  *	processes.c  who is watched, and what the kernel is told of them
  *	samples.c    records become samples, and get their weights
+ *	beside.c     what takes long, while the ring is emptied
  *	elsewhere.c  where names can be read that their process has no more
  *	sleepers.c   those that sleep from the beginning */
 #pragma once
@@ -39,6 +40,9 @@ struct run {
 	struct assembly *assembly;
 	struct sample *sample; /* room for ASSEMBLED_MAX frames */
 };
+
+/* Does the work, in a thread of its own. `run`: as unwind_files has it. */
+void run_beside(void *run, void (*fn)(void *arg), void *arg);
 
 /* ---- processes ----------------------------------------------------------------------------- */
 

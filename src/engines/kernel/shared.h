@@ -34,7 +34,7 @@ enum {
 	KERNEL_SEEN_MAX = 4096,
 	KERNEL_KERNEL_MAX = 64, /* the kernel's own frames */
 	KERNEL_PROCESSES_MAX = 8192,
-	KERNEL_STACK_PAGES = 5, /* of a stack that are copied; the first one in part */
+	KERNEL_STACK_PAGES = 16, /* of a stack that are copied; the first one in part */
 	KERNEL_STACK_BYTES = KERNEL_STACK_PAGES * 4096,
 	KERNEL_CALLS_MAX = 1024,
 	KERNEL_EVENTS_MAX = 2048,

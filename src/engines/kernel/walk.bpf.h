@@ -542,8 +542,11 @@ static long copy_page(u64 index, struct copying *copying)
 /* While the tables of large libraries are made nobody empties the ring: less of each stack is better than no more samples. */
 static __always_inline u32 pages_to_copy(void)
 {
-	return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > RING_BYTES / 2 ? 1 :
-										 KERNEL_STACK_PAGES;
+	u64 waiting = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+
+	return waiting > RING_BYTES / 2 ? 1 :
+	       waiting > RING_BYTES / 4 ? KERNEL_STACK_PAGES / 4 :
+					  KERNEL_STACK_PAGES;
 }
 
 /* What is sent with the frames: how many bytes. */
