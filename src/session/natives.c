@@ -16,7 +16,7 @@
 #include "symbols/symbols.h"
 #include "target/target.h"
 
-static const u64 READ_AGAIN_NS = NS_PER_S;
+static const u64 READ_AGAIN_NS = NS_PER_S, MISSED_LEAST_NS = 10 * NS_PER_MS;
 
 void natives_init(struct natives *natives, struct names *names, bool by_function)
 {
@@ -134,7 +134,17 @@ static struct native_jit *jit_of(struct natives *natives, u64 incarnation)
 	return &natives->jits.at[natives->jits.count - 1];
 }
 
-/* The map grows while the program runs: who is not in it may be soon, and who is may have been replaced. */
+static bool look_up(struct native_jit *jit, const struct target *target, u64 now_ns, u64 address,
+		    struct symbol *out)
+{
+	if (now_ns > jit->read_ns + READ_AGAIN_NS) {
+		read_perf_map(jit, target);
+		jit->read_ns = now_ns;
+	}
+	return jit->map && perf_map_find(jit->map, address, out);
+}
+
+/* The map grows while the program runs: who is not in it may be by now, and who is may have been replaced. */
 static u32 jit_name(struct natives *natives, const struct sample_source *source, u64 address,
 		    u32 unknown)
 {
@@ -144,13 +154,16 @@ static u32 jit_name(struct natives *natives, const struct sample_source *source,
 
 	if (!jit)
 		return unknown;
-	if (!jit->read_ns || now > jit->read_ns + READ_AGAIN_NS) {
-		read_perf_map(jit, source->target);
-		jit->read_ns = now;
+	bool found = look_up(jit, source->target, now, address, &symbol);
+	if (!found && backoff_is_due(&jit->again, now)) {
+		jit->read_ns = 0;
+		found = look_up(jit, source->target, now, address, &symbol);
+		if (found)
+			backoff_reset(&jit->again);
+		else
+			backoff_miss(&jit->again, now, MISSED_LEAST_NS, READ_AGAIN_NS);
 	}
-	return jit->map && perf_map_find(jit->map, address, &symbol) ?
-		       symbol_name(natives, &symbol) :
-		       unknown;
+	return found ? symbol_name(natives, &symbol) : unknown;
 }
 
 /* For natives_find_parts(). */

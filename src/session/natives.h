@@ -8,6 +8,7 @@
 #pragma once
 #include <pthread.h>
 
+#include "base/backoff.h"
 #include "base/vec.h"
 #include "engines/engine.h"
 #include "profile/profile.h"
@@ -32,6 +33,7 @@ struct native_jit {
 	u64 incarnation;
 	struct perf_map *map; /* NULL: its maker tells no names */
 	u64 read_ns;          /* when it was looked at */
+	struct backoff again; /* for who is not in it */
 };
 
 struct natives {

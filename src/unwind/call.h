@@ -12,7 +12,7 @@
  * BPF-safe text, for the kernel (engines/kernel/walk.bpf.h) and here (made.c).  Who includes it says first what is mapped, with
  * MADE_SPACE, MADE_RANGE(space, addr) -> enum made_range and MADE_HAS_RULE(space, addr). */
 #pragma once
-#include "unwind/step.h"
+#include "unwind/tail.h"
 
 enum made_range {
 	MADE_NOWHERE,  /* nothing to be run is there */
@@ -43,7 +43,13 @@ struct made {
 	const struct mem *stack, *code;
 	MADE_SPACE *space;
 	struct unwind_walk *walk;
+	struct tail *tail; /* scratch */
 };
+
+#ifndef MADE_EACH_TAIL_STEP /* until one is the last */
+#define MADE_EACH_TAIL_STEP(made) \
+	for (u32 step = 0; step < TAIL_STEPS && tail_step((made)->walk, (made)->tail); step++)
+#endif
 
 /* Do these bytes in front of an address end with a call of what a register or a word holds? r/m64 in its lengths of 2, 3, 4, 6
  * and 7 bytes. */
@@ -152,8 +158,35 @@ UNWIND_TEXT bool made_step_by_frame(const struct made *made, bool any_call)
 	return true;
 }
 
+/* Where nothing but the end of the function is left to run, what it does says where the way back is (CPython's trampolines for perf:
+ * they call, add 8 to rsp or pop rbp, and return). */
+UNWIND_TEXT bool made_step_by_tail(const struct made *made, bool any_call)
+{
+	struct unwind_walk *walk = made->walk;
+	struct tail *tail = made->tail;
+	u64 word = 0;
+
+	tail->at = 0;
+	tail->up = 0;
+	tail->is_over = false;
+	tail->before = *walk;
+	if (!mem_peek(made->code, walk->pc, tail->code, TAIL_BYTES))
+		return false;
+	MADE_EACH_TAIL_STEP(made);
+	u64 at = walk->sp + (u64)tail->up;
+	if (tail->is_over && mem_read_along(made->stack, MEM_UP, at, &word, sizeof word) &&
+	    MADE_RANGE(made->space, word - 1) != MADE_NOWHERE &&
+	    made_is_behind_call(made, word, any_call)) {
+		made_go_back(walk, word, at + 8);
+		return true;
+	}
+	*walk = tail->before;
+	return false;
+}
+
 /* Code that was made at run time can have been led to by any call. */
 UNWIND_TEXT bool made_step(const struct made *made, bool any_call)
 {
-	return made_step_from_entry(made, any_call) || made_step_by_frame(made, any_call);
+	return made_step_by_tail(made, any_call) || made_step_from_entry(made, any_call) ||
+	       made_step_by_frame(made, any_call);
 }

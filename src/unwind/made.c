@@ -26,7 +26,8 @@ static bool made_has_rule(struct unwind_space *space, u64 addr)
 enum unwind_step unwind_made_step(struct unwind_space *space, const struct mem *mem,
 				  struct unwind_walk *walk)
 {
-	struct made made = { mem, &space->target->mem.mem, space, walk };
+	struct tail tail = { 0 };
+	struct made made = { mem, &space->target->mem.mem, space, walk, &tail };
 	int range = made_range_at(space, unwind_place(walk));
 	bool found = false;
 

@@ -32,13 +32,14 @@ def own_order(stack, order):
     return found
 
 
-def calls_back(run, language):
+def calls_back(run, language, env=None):
     inside, outside = run.interpreter.scratch("callback.so")
     source = f"{NATIVE}/callback_{language}.c"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(outside), source], check=True)
-    with start(run.interpreter, f"callback.{'rb' if language == 'ruby' else 'py'}", inside) as target:
+    with start(run.interpreter, f"callback.{'rb' if language == 'ruby' else 'py'}", inside, env=env) as target:
         order = target.facts["order"]
         recording = run.sonde.record(target.pid, rate=4_999, seconds=run.seconds(60, 1.5), threads=True, more=KERNEL)
+    Path(f"{run.interpreter.root or ''}/tmp/perf-{target.pid}.map").unlink(missing_ok=True)
     wrong, depths, whole, cut = Counter(), Counter(), Counter(), Counter()
     for stack in recording.stacks:
         if stack.tid != target.pid:
@@ -55,6 +56,7 @@ def calls_back(run, language):
     yield at_least("from the first function on", 100 * whole[True] / whole.total(), 99.5, " %",
                    stats.least_bar(99.5, whole.total()))
     yield at_most("leftover", 100 * recording.quality["leftover"] / recording.samples, 0.5, " %")
+    return recording
 
 
 @row("stitched-ruby", "a C extension that calls back, five deep: the exact order, every sample", language="ruby")
@@ -65,6 +67,19 @@ def ruby(run):
 @row("stitched-python", "C that calls back, with the GIL and by ctypes, five deep: the exact order, every sample", language="python")
 def python(run):
     yield from calls_back(run, "python")
+
+
+@row("stitched-trampolines", "Python with -X perf, a piece of code made at run time for each function: the same, and these have their names",
+     language="python")
+def trampolines(run):
+    if run.interpreter.version < (3, 12):
+        raise Skip("it makes none")
+    recording = yield from calls_back(run, "python", {"PYTHONPERFSUPPORT": "1"})
+    named = Counter()
+    for stack in recording.stacks:
+        names = symbols(stack)
+        named["py::python_a" in {name.partition(":/")[0] for name in names} and "[unknown]" not in names] += stack.count
+    yield at_least("with the names of its perf map", 100 * named[True] / named.total(), 99, " %")
 
 
 def begins(stack):

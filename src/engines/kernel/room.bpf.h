@@ -6,6 +6,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "engines/kernel/named.h"
+#include "unwind/tail.h"
 
 enum {
 	NATIVE_WORDS = sizeof(struct kernel_frame) / 8,
@@ -25,6 +26,7 @@ struct seek {
 struct room {
 	u64 is_taken;
 	struct unwind_walk walk;
+	struct tail tail;
 	struct walk managed;
 	struct pt_regs regs;
 	u32 used;         /* of the words */

@@ -19,6 +19,9 @@
 #define MADE_HAS_RULE made_has_rule
 static __always_inline int made_range_at(const struct kernel_space *space, u64 addr);
 static __always_inline int made_has_rule(const struct kernel_space *space, u64 addr);
+struct made;
+static long tail_one(u64 index, const struct made *made);
+#define MADE_EACH_TAIL_STEP(made) bpf_loop(TAIL_STEPS, tail_one, (void *)(made), 0)
 #include "unwind/call.h"
 #include "unwind/search.h"
 #include "unwind/step.h"
@@ -193,12 +196,18 @@ static __always_inline int made_has_rule(const struct kernel_space *space, u64 a
 	return find_rule(space, addr, &rule) == KERNEL_RANGE_TABLE && rule.kind != UNWIND_NONE;
 }
 
+static long tail_one(u64 index, const struct made *made)
+{
+	(void)index;
+	return !tail_step(made->walk, made->tail);
+}
+
 /* The caller, if this word of the stack is what leads back to it. */
 static long scan_one(u64 index, struct drive *drive)
 {
 	struct unwind_walk *walk = &drive->room->walk;
 	struct mem mem = { &drive->room->kept };
-	struct made made = { &mem, &mem, drive->space, walk };
+	struct made made = { &mem, &mem, drive->space, walk, NULL };
 	u64 at = walk->sp + 8 * index, word = 0;
 
 	if (!mem_read_along(&mem, MEM_UP, at, &word, sizeof word))
@@ -210,7 +219,7 @@ static long scan_one(u64 index, struct drive *drive)
 static __always_inline enum unwind_step ruleless_step(struct drive *drive, bool is_made)
 {
 	struct mem mem = { &drive->room->kept };
-	struct made made = { &mem, &mem, drive->space, &drive->room->walk };
+	struct made made = { &mem, &mem, drive->space, &drive->room->walk, &drive->room->tail };
 
 	if (!is_made || !drive->process->has_no_frames)
 		return made_step(&made, is_made) ? UNWIND_MORE : UNWIND_NO_RULE;

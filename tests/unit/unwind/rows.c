@@ -163,14 +163,17 @@ static void this_process_is_unwound_as_libgcc_does(void **state)
 	target_close(&target);
 }
 
-/* Functions without rows, inside a file that has a table: two that keep frames, and one that keeps none. */
+/* Functions without rows, inside a file that has a table: two that keep frames, and two that keep none, of which one does something
+ * else behind the call before it ends. */
 __asm__(".pushsection .text, \"ax\", @progbits\n"
 	".p2align 6\n.skip 64, 0x90\n"
 	"framed:\n push %rbp\n mov %rsp, %rbp\n call framed_two\n pop %rbp\n ret\n"
 	".skip 16, 0x90\n"
 	"framed_two:\n push %rbp\n mov %rsp, %rbp\n call *%rdx\n pop %rbp\n ret\n"
 	".skip 16, 0x90\n"
-	"frameless:\n sub $40, %rsp\n call *%rdx\n add $40, %rsp\n ret\n"
+	"ending:\n sub $40, %rsp\n call *%rdx\n add $40, %rsp\n ret\n"
+	".skip 16, 0x90\n"
+	"frameless:\n sub $40, %rsp\n call *%rdx\n mov %edi, %edi\n add $40, %rsp\n ret\n"
 	".skip 64, 0x90\n"
 	"dying:\n.cfi_startproc\n sub $24, %rsp\n.cfi_adjust_cfa_offset 24\n call abort\n.cfi_endproc\n"
 	"tiny:\n dec %rdi\n jnz tiny\n ret\n"
@@ -181,6 +184,8 @@ extern const char tiny[] __attribute__((visibility("hidden")));
 typedef void walk_fn(struct unwind_space *, struct walked *);
 void framed(struct unwind_space *, struct walked *, walk_fn *)
 	__attribute__((visibility("hidden")));
+void ending(struct unwind_space *, struct walked *, walk_fn *)
+	__attribute__((visibility("hidden")));
 void frameless(struct unwind_space *, struct walked *, walk_fn *)
 	__attribute__((visibility("hidden")));
 
@@ -190,7 +195,13 @@ __attribute__((noinline)) static void call_frameless(struct unwind_space *space,
 	__asm__ volatile("" ::: "memory"); /* or it is a jump */
 }
 
-static void code_without_rows_is_walked_by_its_frames_or_not_at_all(void **state)
+__attribute__((noinline)) static void call_ending(struct unwind_space *space, struct walked *out)
+{
+	ending(space, out, walk_here);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void code_without_rows_is_walked_by_its_frames_or_its_end_or_not_at_all(void **state)
 {
 	struct unwind_files files = { 0 };
 	struct unwind_space space;
@@ -207,6 +218,10 @@ static void code_without_rows_is_walked_by_its_frames_or_not_at_all(void **state
 	u64 first = (u64)(uintptr_t)framed;
 	assert_true(walked.pc[1] > first + 16 && walked.pc[1] < first + 48); /* framed_two */
 	assert_true(walked.pc[2] > first && walked.pc[2] < first + 16);
+	call_ending(&space, &walked);
+	assert_int_equal(walked.end, UNWIND_DONE);
+	first = (u64)(uintptr_t)call_ending;
+	assert_true(walked.pc[2] > first && walked.pc[2] < first + 64);
 	/* its caller has a frame, and rbp leads past it */
 	call_frameless(&space, &walked);
 	assert_int_equal(walked.end, UNWIND_NO_RULE);
@@ -244,7 +259,8 @@ int main(void)
 		cmocka_unit_test(a_damaged_table_is_refused),
 		cmocka_unit_test(this_process_is_unwound_as_libgcc_does),
 		cmocka_unit_test(a_short_function_without_rows_has_not_the_frame_of_the_one_before),
-		cmocka_unit_test(code_without_rows_is_walked_by_its_frames_or_not_at_all),
+		cmocka_unit_test(
+			code_without_rows_is_walked_by_its_frames_or_its_end_or_not_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
