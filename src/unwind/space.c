@@ -2,6 +2,7 @@
  * space.c - see space.h. */
 #include "unwind/space.h"
 
+#include "unwind/jit.h"
 #include "unwind/made.h"
 
 #include "elf/image.h"
@@ -26,14 +27,23 @@ void unwind_space_init(struct unwind_space *space, struct target *target,
 	*space = (struct unwind_space){ .target = target, .files = files };
 }
 
+static void free_jit(struct unwind_space *space)
+{
+	vec_free(&space->jit.objects);
+	vec_free(&space->jit.ranges);
+	space->jit = (struct unwind_jit){ 0 };
+}
+
 void unwind_space_free(struct unwind_space *space)
 {
 	vec_free(&space->ranges);
+	free_jit(space);
 }
 
 void unwind_space_clear(struct unwind_space *space)
 {
 	vec_clear(&space->ranges);
+	free_jit(space);
 	space->is_filled = false;
 }
 
@@ -57,9 +67,7 @@ static struct unwind_file *known_file(const struct unwind_space *space,
 	return NULL;
 }
 
-/* Takes the image. */
-static struct unwind_file *add_file(struct unwind_files *files, const struct mapping *mapping,
-				    struct image *image)
+struct unwind_file *unwind_files_add(struct unwind_files *files, struct image *image)
 {
 	struct unwind_file *file = calloc(1, sizeof *file);
 
@@ -70,8 +78,6 @@ static struct unwind_file *add_file(struct unwind_files *files, const struct map
 	}
 	file->image = image;
 	file->number = files->all.count;
-	file->inode = mapping->inode;
-	file->device = mapping->device;
 	file_state_of(image_fd(image), &file->state);
 	return file;
 }
@@ -109,11 +115,13 @@ static void compile(struct unwind_files *files, struct unwind_file *file)
 static const struct unwind_file *file_of(struct unwind_space *space, const struct mapping *mapping,
 					 u64 *bias)
 {
-	const struct unwind_file *known = known_file(space, mapping);
+	struct unwind_file *known = known_file(space, mapping);
 	struct image *image = known ? NULL : target_open_image(space->target, mapping, NULL);
 
-	if (!known && image)
-		known = add_file(space->files, mapping, image);
+	if (image && (known = unwind_files_add(space->files, image))) {
+		known->inode = mapping->inode;
+		known->device = mapping->device;
+	}
 	return known && target_load_bias(space->target, mapping, known->image, bias) ? known : NULL;
 }
 
@@ -140,6 +148,8 @@ bool unwind_space_fill(struct unwind_space *space)
 	for (u32 i = 0; i < maps->all.count; i++)
 		if (maps->all.at[i].executable && !add_range(space, &maps->all.at[i]))
 			return false;
+	if (!unwind_jit_carve(space))
+		return false;
 	/* by now the process may end */
 	for (u32 i = 0; i < space->files->all.count; i++)
 		compile(space->files, space->files->all.at[i]);

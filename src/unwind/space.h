@@ -30,6 +30,8 @@ struct unwind_files {
 	void *whose;
 };
 void unwind_files_free(struct unwind_files *files);
+/* Takes the image. NULL: out of memory. */
+struct unwind_file *unwind_files_add(struct unwind_files *files, struct image *image);
 
 /* Runs of addresses that one file's table covers. */
 struct unwind_range {
@@ -40,10 +42,24 @@ struct unwind_range {
 	const struct unwind_file *file;
 };
 
+struct unwind_jit_object {
+	u64 at, size; /* of the copy that is for debuggers */
+};
+
+/* See jit.h; zeros: not looked for yet. */
+struct unwind_jit {
+	bool is_sought;
+	u64 descriptor;      /* 0: there is none */
+	u64 relevant, first; /* as the list was */
+	VEC(struct unwind_jit_object) objects;
+	VEC(struct unwind_range) ranges; /* of their code */
+};
+
 struct unwind_space {
 	struct target *target;
 	struct unwind_files *files;
 	VEC(struct unwind_range) ranges;
+	struct unwind_jit jit;
 	bool is_filled;
 	bool has_no_frames; /* code that is made at run time keeps none (YJIT) */
 };
@@ -52,7 +68,7 @@ struct unwind_space {
 void unwind_space_init(struct unwind_space *space, struct target *target,
 		       struct unwind_files *files);
 void unwind_space_free(struct unwind_space *space);
-/* The target's mappings were read again. */
+/* The target is another program. */
 void unwind_space_clear(struct unwind_space *space);
 
 /* All that the target maps to be run, at once and by address; else the first question does it. False when out of

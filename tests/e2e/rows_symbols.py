@@ -205,6 +205,25 @@ def churn_figures(run, words, plugs, length, wanted):
         yield at_least(f"{turns}samples in {plug}", inside[plug], recording.samples / 4)
 
 
+@row("kernel-jit-objects", "code made at run time without frames, of which debuggers are told, as LLVM's: >= 99 % whole, in order and named",
+     language="native")
+def jit_objects(run):
+    order = ["main", "work", "made_outer", "made_middle", "made_inner"]
+    with tempfile.TemporaryDirectory() as name:
+        made = Path(name) / "made.o"
+        call(*run.interpreter.argv, "-O2", "-c", "-fomit-frame-pointer", "-fasynchronous-unwind-tables", "-fcf-protection=none",
+             "-fno-pic", "-o", made, TARGETS / "native/made.c")
+        with start(run.interpreter, "loader.c", made, "made_outer") as target:
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 1.5), more=KERNEL)
+            target.finish()
+    inside = Counter()
+    for stack in recording.stacks:
+        names = [label for label in symbols(stack) if label in order or label == "[unknown]"]
+        inside[is_whole(stack) and names == order[:len(names)]] += stack.count
+    yield enough("samples", inside.total(), 500)
+    yield at_least("whole, and in order", 100 * inside[True] / inside.total(), 99, " %")
+
+
 @row("kernel-loads", "libraries that run as soon as they are loaded, 40 kB deep: >= 98 % from the first function on", language="native")
 def loads(run):
     whole = Counter()

@@ -4,7 +4,8 @@
  * Also linked into unit tests, which replay the corpus and hand in files of their
  * own.  Whatever the bytes are, no answer may read outside of them, run for long
  * or name a string without an end. */
-#include "elf/image.h"
+#include "elf/loaded.h"
+#include "mem/mem.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -43,6 +44,40 @@ static u64 ask_headers(const struct image *image)
 	return sum + image_section_named(image, ".text", &section);
 }
 
+/* The bytes are all the memory that there is. */
+struct memory {
+	struct mem mem; /* first */
+	const uint8_t *bytes;
+	size_t size;
+};
+
+enum { MEMORY_AT = 0x1000 };
+
+static bool read_memory(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	const struct memory *memory = (const struct memory *)mem;
+
+	(void)hold;
+	if (addr < MEMORY_AT || addr - MEMORY_AT > memory->size ||
+	    len > memory->size - (addr - MEMORY_AT))
+		return false;
+	memcpy(dst, memory->bytes + (addr - MEMORY_AT), len);
+	return true;
+}
+
+/* As an object that a program has loaded itself. */
+static void ask_loaded(const uint8_t *data, size_t size)
+{
+	struct memory memory = { { .read = read_memory }, data, size };
+	struct image *image = loaded_open(&memory.mem, MEMORY_AT, size, "fuzz", NULL);
+
+	if (!image)
+		return;
+	volatile u64 sum = ask_headers(image) + ask_symbols(image);
+	(void)sum;
+	image_close(image);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	u8 id[BUILD_ID_MAX];
@@ -52,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		close(fd);
 		return 0;
 	}
+	ask_loaded(data, size);
 	struct image *image = image_open(fd, "fuzz", NULL);
 	if (!image)
 		return 0;

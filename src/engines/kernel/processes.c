@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "engines/kernel/thread_name.h"
 #include "target/kin.h"
+#include "unwind/jit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,7 +121,8 @@ static bool tell_process(struct run *run, struct watched *process, struct err *e
 				       .execs = process->execs,
 				       .is_held = run->options.may_start && !process->execs &&
 						  process->target != &process->own,
-				       .has_no_frames = process->space.has_no_frames };
+				       .has_no_frames = process->space.has_no_frames,
+				       .tells_jit = unwind_jit_may_tell(&process->space) };
 
 	for (u32 i = 0; i < KERNEL_VMS; i++)
 		told.machines[i] = process->vms[i].number;
@@ -357,6 +359,36 @@ u64 run_seek_vms(struct run *run, u64 now_ns)
 	return next;
 }
 
+struct updating {
+	struct unwind_space *space;
+	bool is_new;
+};
+
+static void update_jit(void *updating_)
+{
+	struct updating *updating = updating_;
+
+	updating->is_new = unwind_jit_update(updating->space);
+}
+
+/* Where a walk ends in code that was made at run time, its maker may have told debuggers of it. */
+static bool tell_jit(struct run *run, struct watched *process, u64 address, struct err *err)
+{
+	const struct unwind_range *range = unwind_space_at(&process->space, address);
+	struct updating updating = { .space = &process->space };
+
+	if (!range || range->file)
+		return true;
+	bool is_first = !process->space.jit.is_sought;
+	if (is_first)
+		run_beside(run, update_jit, &updating);
+	else
+		update_jit(&updating);
+	if (updating.is_new)
+		return run_tell_space(run, process, err);
+	return !is_first || tell_process(run, process, err);
+}
+
 void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,
 		  size_t size)
 {
@@ -377,6 +409,8 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 		if (good && head->has_rest && unwind_space_at(&process->space, unknown))
 			backoff_reset(&process->read_maps); /* it helped */
 	}
+	if (head->end == UNWIND_NO_RULE)
+		good = good && tell_jit(run, process, unknown, &err);
 	if (process->may_have_one)
 		good = good && tell_vms(run, process, &err);
 	good = good && follow_words(run, process, head, &err);

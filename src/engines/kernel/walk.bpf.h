@@ -256,7 +256,10 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 	}
 	if (rule.kind != UNWIND_NONE)
 		return unwind_step(&mem, &rule, walk);
-	return ruleless_step(drive, kind == KERNEL_RANGE_NO_TABLE);
+	bool is_made = kind == KERNEL_RANGE_NO_TABLE;
+	enum unwind_step step = ruleless_step(drive, is_made);
+	head->has_rest = step == UNWIND_NO_RULE && is_made && drive->process->tells_jit;
+	return step;
 }
 
 /* The verifier wants the callback's index as u64. */
