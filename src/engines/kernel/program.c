@@ -26,9 +26,8 @@
 extern const unsigned char prof_object[];
 extern const unsigned long prof_object_size;
 
-enum {
-	SPOOL_BYTES_MAX = 128 << 20
-}; /* what is more stays in the ring: stacks of 64 KiB for some seconds */
+/* What is more stays in the ring: stacks of 64 KiB for some seconds. */
+enum { SPOOL_BYTES_MAX = 128 << 20 };
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
