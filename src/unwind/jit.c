@@ -2,6 +2,7 @@
  * jit.c - see jit.h. */
 #include "unwind/jit.h"
 
+#include "base/table.h"
 #include "elf/loaded.h"
 
 #include <elf.h>
@@ -15,6 +16,7 @@ enum {
 	VERSION = 1,
 	OBJECTS_MAX = 256,
 	ENTRIES_MAX = 1 << 12,
+	END_BYTES = 1024,
 	PAGE = 4096, /* of which an object may have a part: what is left of it is no code */
 };
 
@@ -60,11 +62,20 @@ static bool read_here(const struct unwind_space *space, u64 at, void *out, u32 s
 	return mem_peek(&space->target->mem.mem, at, out, size);
 }
 
-static bool is_known(const struct unwind_jit *jit, const struct entry *entry)
+/* Its sections' headers are at the end of an object, with their addresses: by these it is told from one that had its place before. */
+static u64 digest_of(const struct unwind_space *space, const struct entry *entry)
+{
+	u8 end[END_BYTES] = { 0 };
+	u32 length = entry->size < sizeof end ? (u32)entry->size : sizeof end;
+
+	read_here(space, entry->object + entry->size - length, end, length);
+	return table_hash(end, sizeof end);
+}
+
+static bool is_known(const struct unwind_jit *jit, const struct unwind_jit_object *object)
 {
 	for (u32 i = 0; i < jit->objects.count; i++)
-		if (jit->objects.at[i].at == entry->object &&
-		    jit->objects.at[i].size == entry->size)
+		if (!memcmp(&jit->objects.at[i], object, sizeof *object))
 			return true;
 	return false;
 }
@@ -82,16 +93,15 @@ static void forget(struct unwind_jit *jit, u64 start, u64 end)
 	jit->ranges.count = kept;
 }
 
-static bool add_object(struct unwind_space *space, const struct entry *entry)
+static bool add_object(struct unwind_space *space, const struct unwind_jit_object *object)
 {
 	struct unwind_jit *jit = &space->jit;
-	struct unwind_jit_object object = { entry->object, entry->size };
 	struct image_segment segment;
 	struct err err = { 0 };
 
-	if (!vec_push(&jit->objects, object))
+	if (!vec_push(&jit->objects, *object))
 		return false;
-	struct image *image = loaded_open(&space->target->mem.mem, entry->object, entry->size,
+	struct image *image = loaded_open(&space->target->mem.mem, object->at, object->size,
 					  "[jit]", &err);
 	struct unwind_file *file = image ? unwind_files_add(space->files, image) : NULL;
 	if (!file) {
@@ -129,8 +139,10 @@ static bool take_list(struct unwind_space *space, u64 first)
 	for (u32 i = 0; at && i < ENTRIES_MAX && unwind_jit_may_tell(space) &&
 			read_here(space, at, &entry, sizeof entry);
 	     i++) {
-		if (!is_known(&space->jit, &entry))
-			is_new |= add_object(space, &entry);
+		struct unwind_jit_object object = { entry.object, entry.size,
+						    digest_of(space, &entry) };
+		if (!is_known(&space->jit, &object))
+			is_new |= add_object(space, &object);
 		at = entry.next;
 	}
 	return is_new;

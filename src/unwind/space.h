@@ -43,7 +43,7 @@ struct unwind_range {
 };
 
 struct unwind_jit_object {
-	u64 at, size; /* of the copy that is for debuggers */
+	u64 at, size, digest; /* of the copy that is for debuggers */
 };
 
 /* See jit.h; zeros: not looked for yet. */

@@ -238,7 +238,7 @@ def loads(run):
             for stack in recording.stacks:
                 if "plugged" in symbols(stack):
                     whole[is_whole(stack)] += stack.count
-    yield enough("samples in libraries", whole.total(), 150)
+    yield enough("samples in libraries", whole.total(), 100)
     yield at_least("from the first function on", 100 * whole[True] / max(1, whole.total()), 98, " %")
 
 

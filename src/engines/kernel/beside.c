@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * beside.c - long work is done by a thread of its own, and the ring is emptied meanwhile. */
-#include "base/clock.h"
 #include "engines/kernel/run.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-static const u64 LOOK_NS = 5 * NS_PER_MS;
+enum { LOOK_MS = 5 };
 
 struct work {
 	void (*fn)(void *arg);
 	void *arg;
+	int done_fd;
 };
 
 static void *start(void *work_)
@@ -18,6 +21,7 @@ static void *start(void *work_)
 	const struct work *work = work_;
 
 	work->fn(work->arg);
+	eventfd_write(work->done_fd, 1);
 	return NULL;
 }
 
@@ -33,25 +37,21 @@ static bool begin(pthread_t *thread, struct work *work)
 	return has_begun;
 }
 
-static bool has_ended(pthread_t thread)
-{
-	u64 until = clock_now_ns() + LOOK_NS;
-	struct timespec then = { (time_t)(until / NS_PER_S), (long)(until % NS_PER_S) };
-
-	return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &then) == 0;
-}
-
 void run_beside(void *run_, void (*fn)(void *arg), void *arg)
 {
 	struct run *run = run_;
-	struct work work = { fn, arg };
+	struct work work = { fn, arg, eventfd(0, EFD_CLOEXEC) };
+	struct pollfd done = { .fd = work.done_fd, .events = POLLIN };
 	pthread_t thread;
 
-	if (!begin(&thread, &work)) {
+	if (work.done_fd < 0 || !begin(&thread, &work)) {
 		fn(arg);
-		return;
+	} else {
+		do
+			kernel_program_collect(&run->program);
+		while (poll(&done, 1, LOOK_MS) <= 0);
+		pthread_join(thread, NULL);
 	}
-	do
-		kernel_program_collect(&run->program);
-	while (!has_ended(thread));
+	if (work.done_fd >= 0)
+		close(work.done_fd);
 }
