@@ -17,6 +17,7 @@ enum {
 	OBJECT_BYTES_MAX = 16 << 20,
 	PARTS_MAX = 64,
 	SYMBOLS_MAX = 1 << 16,
+	NAME_BYTES_MAX = 4096,
 	PIECE = 1 << 16, /* bytes that are read at once */
 };
 
@@ -52,7 +53,11 @@ static u64 put(struct making *making, bytes *to, const void *from, size_t length
 
 static u32 put_name(struct making *making, bytes *to, const char *name)
 {
-	return (u32)put(making, to, name, strlen(name) + 1);
+	size_t length = strnlen(name, NAME_BYTES_MAX);
+	u32 at = (u32)put(making, to, name, length);
+
+	put(making, to, "", 1);
+	return at;
 }
 
 static void align(struct making *making)
@@ -125,7 +130,8 @@ static void find_symbols(struct making *making)
 
 	making->is_bad |= !vec_push(&making->symbols, (Elf64_Sym){ 0 });
 	put_name(making, &making->names, "");
-	for (u32 i = 0; i < SYMBOLS_MAX && image_symbol(making->object, i, &symbol); i++) {
+	for (u32 i = 0;
+	     !making->is_bad && i < SYMBOLS_MAX && image_symbol(making->object, i, &symbol); i++) {
 		if (symbol.type != STT_FUNC || !symbol.section ||
 		    !image_section(making->object, symbol.section, &section) ||
 		    !is_loaded(&section) || symbol.value >= section.size)

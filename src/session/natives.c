@@ -16,6 +16,8 @@
 #include "symbols/symbols.h"
 #include "target/target.h"
 
+/* Of the time, not more than a tenth is spent on reading. */
+enum { REST = 10 };
 static const u64 READ_AGAIN_NS = NS_PER_S, MISSED_LEAST_NS = 10 * NS_PER_MS;
 
 void natives_init(struct natives *natives, struct names *names, bool by_function)
@@ -158,10 +160,11 @@ static u32 jit_name(struct natives *natives, const struct sample_source *source,
 	if (!found && backoff_is_due(&jit->again, now)) {
 		jit->read_ns = 0;
 		found = look_up(jit, source->target, now, address, &symbol);
+		u64 after = clock_now_ns();
 		if (found)
-			backoff_reset(&jit->again);
+			jit->again = (struct backoff){ .next_ns = after + REST * (after - now) };
 		else
-			backoff_miss(&jit->again, now, MISSED_LEAST_NS, READ_AGAIN_NS);
+			backoff_miss(&jit->again, after, MISSED_LEAST_NS, READ_AGAIN_NS);
 	}
 	return found ? symbol_name(natives, &symbol) : unknown;
 }

@@ -257,6 +257,10 @@ static void follow(struct state *state, const struct instruction *instruction)
 		state->below = LOST;
 		pop(state, UNWIND_FP);
 		break;
+	case INSTRUCTION_CALL:
+		if (state->holder && place_of(state->holder - 1) == UNWIND_SAVED)
+			state->holder = state->held = 0;
+		break;
 	case INSTRUCTION_CLEAR:
 		/* of a callee that did not save it nobody may want it */
 		state->is_last |= state->saved[place_of(UNWIND_FP)] == UNWIND_SAVED_SAME &&

@@ -20,8 +20,6 @@ enum {
 	PAGE = 4096, /* of which an object may have a part: what is left of it is no code */
 };
 
-static const u32 NO_DEVICE = UINT32_MAX; /* no mapping is of such a file */
-
 /* Each keeps a descriptor of ours, of which files want most. */
 static u32 objects_max(void)
 {
@@ -43,23 +41,40 @@ struct entry {
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
-static u64 find_descriptor(struct unwind_space *space)
-{
-	struct image_symbol symbol;
-
-	for (u32 i = 0; i < space->ranges.count; i++) {
-		const struct unwind_range *range = &space->ranges.at[i];
-		if (range->file &&
-		    image_symbol_named(range->file->image, "__jit_debug_descriptor", &symbol) &&
-		    symbol.section)
-			return symbol.value + range->bias;
-	}
-	return 0;
-}
-
 static bool read_here(const struct unwind_space *space, u64 at, void *out, u32 size)
 {
 	return mem_peek(&space->target->mem.mem, at, out, size);
+}
+
+static u32 count_files(const struct unwind_space *space)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < space->ranges.count; i++)
+		count += space->ranges.at[i].file &&
+			 space->ranges.at[i].file->device != UNWIND_NO_DEVICE;
+	return count;
+}
+
+/* Of several libraries that have one, that which tells something. */
+static u64 find_descriptor(struct unwind_space *space)
+{
+	struct image_symbol symbol;
+	struct descriptor there;
+	u64 found = 0;
+
+	for (u32 i = 0; i < space->ranges.count; i++) {
+		const struct unwind_range *range = &space->ranges.at[i];
+		if (!range->file || range->file->device == UNWIND_NO_DEVICE ||
+		    !image_symbol_named(range->file->image, "__jit_debug_descriptor", &symbol) ||
+		    !symbol.section)
+			continue;
+		u64 at = symbol.value + range->bias;
+		if (read_here(space, at, &there, sizeof there) && there.first)
+			return at;
+		found = found ? found : at;
+	}
+	return found;
 }
 
 /* Its sections' headers are at the end of an object, with their addresses: by these it is told from one that had its place before. */
@@ -72,12 +87,16 @@ static u64 digest_of(const struct unwind_space *space, const struct entry *entry
 	return table_hash(end, sizeof end);
 }
 
-static bool is_known(const struct unwind_jit *jit, const struct unwind_jit_object *object)
+static struct unwind_jit_object *known(const struct unwind_jit *jit,
+				       const struct unwind_jit_object *object)
 {
-	for (u32 i = 0; i < jit->objects.count; i++)
-		if (!memcmp(&jit->objects.at[i], object, sizeof *object))
-			return true;
-	return false;
+	for (u32 i = 0; i < jit->objects.count; i++) {
+		struct unwind_jit_object *one = &jit->objects.at[i];
+		if (one->at == object->at && one->size == object->size &&
+		    one->digest == object->digest)
+			return one;
+	}
+	return NULL;
 }
 
 /* ---- objects ------------------------------------------------------------------------------- */
@@ -93,23 +112,23 @@ static void forget(struct unwind_jit *jit, u64 start, u64 end)
 	jit->ranges.count = kept;
 }
 
-static bool add_object(struct unwind_space *space, const struct unwind_jit_object *object)
+static void add_object(struct unwind_space *space, struct unwind_jit_object object)
 {
 	struct unwind_jit *jit = &space->jit;
 	struct image_segment segment;
 	struct err err = { 0 };
-
-	if (!vec_push(&jit->objects, *object))
-		return false;
-	struct image *image = loaded_open(&space->target->mem.mem, object->at, object->size,
-					  "[jit]", &err);
+	struct image *image = loaded_open(&space->target->mem.mem, object.at, object.size, "[jit]",
+					  &err);
 	struct unwind_file *file = image ? unwind_files_add(space->files, image) : NULL;
-	if (!file) {
+
+	object.file = file;
+	if (file)
+		file->device = UNWIND_NO_DEVICE;
+	else
 		log_debug(1, "process %u: %s", space->target->pid, err.text);
-		return false;
-	}
-	file->device = NO_DEVICE;
-	for (u32 i = 0; i < image_segment_count(image); i++) {
+	if (!vec_push(&jit->objects, object))
+		return;
+	for (u32 i = 0; file && i < image_segment_count(image); i++) {
 		if (!image_segment(image, i, &segment) || !(segment.flags & PF_X))
 			continue;
 		struct unwind_range range = { .start = segment.address,
@@ -118,9 +137,33 @@ static bool add_object(struct unwind_space *space, const struct unwind_jit_objec
 					      .file = file };
 		forget(jit, range.start, range.end);
 		if (range.end > range.start && !vec_push(&jit->ranges, range))
-			return false;
+			return;
 	}
-	return true;
+}
+
+static void drop_ranges(struct unwind_jit *jit, const struct unwind_file *file)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < jit->ranges.count; i++)
+		if (jit->ranges.at[i].file != file)
+			jit->ranges.at[kept++] = jit->ranges.at[i];
+	jit->ranges.count = kept;
+}
+
+/* Code that debuggers are told is gone. */
+static void drop_unlisted(struct unwind_jit *jit)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < jit->objects.count; i++) {
+		struct unwind_jit_object *object = &jit->objects.at[i];
+		if (object->is_listed)
+			jit->objects.at[kept++] = *object;
+		else if (object->file)
+			drop_ranges(jit, object->file);
+	}
+	jit->objects.count = kept;
 }
 
 bool unwind_jit_may_tell(const struct unwind_space *space)
@@ -130,38 +173,64 @@ bool unwind_jit_may_tell(const struct unwind_space *space)
 	return !jit->is_sought || (jit->descriptor && jit->objects.count < objects_max());
 }
 
-static bool take_list(struct unwind_space *space, u64 first)
+static void take_list(struct unwind_space *space, u64 first)
 {
+	struct unwind_jit *jit = &space->jit;
 	struct entry entry;
 	u64 at = first;
-	bool is_new = false;
 
+	for (u32 i = 0; i < jit->objects.count; i++)
+		jit->objects.at[i].is_listed = false;
 	for (u32 i = 0; at && i < ENTRIES_MAX && unwind_jit_may_tell(space) &&
 			read_here(space, at, &entry, sizeof entry);
 	     i++) {
-		struct unwind_jit_object object = { entry.object, entry.size,
-						    digest_of(space, &entry) };
-		if (!is_known(&space->jit, &object))
-			is_new |= add_object(space, &object);
+		struct unwind_jit_object object = { .at = entry.object,
+						    .size = entry.size,
+						    .digest = digest_of(space, &entry),
+						    .is_listed = true };
+		struct unwind_jit_object *one = known(jit, &object);
+		if (one)
+			one->is_listed = true;
+		else
+			add_object(space, object);
 		at = entry.next;
 	}
-	return is_new;
+	if (!at)
+		drop_unlisted(jit);
+}
+
+static void seek(struct unwind_space *space)
+{
+	struct unwind_jit *jit = &space->jit;
+	u32 files = count_files(space);
+
+	if (!jit->descriptor && (!jit->is_sought || jit->sought != files))
+		jit->descriptor = find_descriptor(space);
+	jit->sought = files;
+	jit->is_sought = true;
 }
 
 bool unwind_jit_update(struct unwind_space *space)
 {
 	struct unwind_jit *jit = &space->jit;
 	struct descriptor now;
+	struct entry head = { 0 };
 
-	if (!jit->is_sought)
-		jit->descriptor = find_descriptor(space);
-	jit->is_sought = true;
+	seek(space);
 	if (!jit->descriptor || !read_here(space, jit->descriptor, &now, sizeof now) ||
-	    now.version != VERSION || (now.first == jit->first && now.relevant == jit->relevant))
+	    now.version != VERSION)
+		return false;
+	if (now.first)
+		read_here(space, now.first, &head, sizeof head);
+	if (now.first == jit->first && now.relevant == jit->relevant &&
+	    head.object == jit->head[0] && head.size == jit->head[1])
 		return false;
 	jit->first = now.first;
 	jit->relevant = now.relevant;
-	return take_list(space, now.first) && unwind_space_fill(space);
+	jit->head[0] = head.object;
+	jit->head[1] = head.size;
+	take_list(space, now.first);
+	return unwind_space_fill(space);
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
@@ -179,7 +248,7 @@ static bool carve(struct unwind_space *space, const struct unwind_range *code)
 	struct unwind_range parts[3] = { before, *code, behind };
 	u32 count = 0;
 	for (u32 i = 0; i < COUNT_OF(parts); i++)
-		if (parts[i].file || parts[i].end - parts[i].start >= PAGE)
+		if (parts[i].start < parts[i].end)
 			parts[count++] = parts[i];
 	if (!vec_grow(&space->ranges, space->ranges.count + count - 1))
 		return false;
@@ -190,10 +259,25 @@ static bool carve(struct unwind_space *space, const struct unwind_range *code)
 	return true;
 }
 
+/* Between objects that share a page there is no code. */
+static void drop_pieces(struct unwind_space *space)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < space->ranges.count; i++) {
+		const struct unwind_range *range = &space->ranges.at[i];
+		if (range->file || range->end - range->start >= PAGE)
+			space->ranges.at[kept++] = *range;
+	}
+	space->ranges.count = kept;
+}
+
 bool unwind_jit_carve(struct unwind_space *space)
 {
 	for (u32 i = 0; i < space->jit.ranges.count; i++)
 		if (!carve(space, &space->jit.ranges.at[i]))
 			return false;
+	if (space->jit.ranges.count)
+		drop_pieces(space);
 	return true;
 }

@@ -91,8 +91,13 @@ static void compile_one(void *compiling_)
 {
 	const struct compiling *compiling = compiling_;
 	struct unwind_file *file = compiling->file;
+	struct unwind_report report;
 
-	unwind_cache_compile(&compiling->files->cache, file->image, &file->table, NULL);
+	/* an object in memory is somewhere else the next time */
+	if (file->device == UNWIND_NO_DEVICE)
+		unwind_compile(file->image, &file->table, &report, NULL);
+	else
+		unwind_cache_compile(&compiling->files->cache, file->image, &file->table, NULL);
 }
 
 enum { LARGE = 1 << 20 /* bytes: its table takes some 10 ms */ };

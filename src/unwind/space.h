@@ -8,6 +8,9 @@
 #include "unwind/cache.h"
 #include "unwind/step.h"
 
+/* The device of what no mapping is of: an object in memory. */
+enum { UNWIND_NO_DEVICE = 0x7fffffff };
+
 /* A file's table. Mappings of equal device and inode have the same, as long as the file was not written anew between their
  * processes; the vDSO, which has neither, is one. */
 struct unwind_file {
@@ -43,14 +46,18 @@ struct unwind_range {
 };
 
 struct unwind_jit_object {
-	u64 at, size, digest; /* of the copy that is for debuggers */
+	u64 at, size, digest;           /* of the copy that is for debuggers */
+	const struct unwind_file *file; /* NULL: it could not be read */
+	bool is_listed;
 };
 
 /* See jit.h; zeros: not looked for yet. */
 struct unwind_jit {
 	bool is_sought;
+	u32 sought;          /* ranges of files that were searched */
 	u64 descriptor;      /* 0: there is none */
 	u64 relevant, first; /* as the list was */
+	u64 head[2];         /* the first one's object and size */
 	VEC(struct unwind_jit_object) objects;
 	VEC(struct unwind_range) ranges; /* of their code */
 };

@@ -49,6 +49,8 @@ UNWIND_TEXT bool tail_step(struct unwind_walk *walk, struct tail *tail)
 	}
 	if ((op & 0xf8) == 0x58) {
 		u32 number = (op & 7) | (is_rex ? 8 : 0);
+		if (number == 4)
+			return false; /* sp itself */
 		if (number == 3 || number == 5 || number >= 12)
 			unwind_note(walk, tail_popped(number), walk->sp + (u64)tail->up);
 		tail->up += 8;

@@ -218,10 +218,11 @@ def jit_objects(run):
             target.finish()
     inside = Counter()
     for stack in recording.stacks:
-        names = [label for label in symbols(stack) if label in order or label == "[unknown]"]
-        inside[is_whole(stack) and names == order[:len(names)]] += stack.count
+        names = [label for label in symbols(stack) if label in order or label.startswith("[")]
+        inside[is_whole(stack) and names == order] += stack.count
     yield enough("samples", inside.total(), 500)
-    yield at_least("whole, and in order", 100 * inside[True] / inside.total(), 99, " %")
+    # the others are of the program itself, which asks what time it is
+    yield at_least("whole, in order, named, and in the innermost", 100 * inside[True] / inside.total(), 97, " %")
 
 
 @row("kernel-loads", "libraries that run as soon as they are loaded, 40 kB deep: >= 98 % from the first function on", language="native")

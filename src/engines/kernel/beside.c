@@ -40,6 +40,12 @@ static bool begin(pthread_t *thread, struct work *work)
 void run_beside(void *run_, void (*fn)(void *arg), void *arg)
 {
 	struct run *run = run_;
+
+	if (run->is_beside) {
+		fn(arg);
+		return;
+	}
+	run->is_beside = true;
 	struct work work = { fn, arg, eventfd(0, EFD_CLOEXEC) };
 	struct pollfd done = { .fd = work.done_fd, .events = POLLIN };
 	pthread_t thread;
@@ -52,6 +58,7 @@ void run_beside(void *run_, void (*fn)(void *arg), void *arg)
 		while (poll(&done, 1, LOOK_MS) <= 0);
 		pthread_join(thread, NULL);
 	}
+	run->is_beside = false;
 	if (work.done_fd >= 0)
 		close(work.done_fd);
 }

@@ -377,7 +377,7 @@ static bool tell_jit(struct run *run, struct watched *process, u64 address, stru
 	const struct unwind_range *range = unwind_space_at(&process->space, address);
 	struct updating updating = { .space = &process->space };
 
-	if (!range || range->file)
+	if (!range || (range->file && range->file->device != UNWIND_NO_DEVICE))
 		return true;
 	bool is_first = !process->space.jit.is_sought;
 	if (is_first)
@@ -405,8 +405,9 @@ void run_catch_up(struct run *run, struct watched *process, const struct kernel_
 	bool is_cut = head->end == UNWIND_NO_RULE && process->has_news;
 	if ((head->has_rest || may_load_one || is_cut) &&
 	    watched_wants_maps(process, unknown, head->time_ns)) {
+		bool was_known = unwind_space_at(&process->space, unknown);
 		good = run_tell(run, process, &err);
-		if (good && head->has_rest && unwind_space_at(&process->space, unknown))
+		if (good && !was_known && unwind_space_at(&process->space, unknown))
 			backoff_reset(&process->read_maps); /* it helped */
 	}
 	if (head->end == UNWIND_NO_RULE)

@@ -36,12 +36,13 @@ struct run {
 	sample_fn *fn;
 	void *arg;
 	bool has_begun;
+	bool is_beside; /* a thread of ours works */
 	struct kept_names *kept_names;
 	struct assembly *assembly;
 	struct sample *sample; /* room for ASSEMBLED_MAX frames */
 };
 
-/* Does the work, in a thread of its own. `run`: as unwind_files has it. */
+/* Does the work, in a thread of its own, unless this is one already. `run`: as unwind_files has it. */
 void run_beside(void *run, void (*fn)(void *arg), void *arg);
 
 /* ---- processes ----------------------------------------------------------------------------- */

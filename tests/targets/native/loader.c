@@ -14,7 +14,7 @@
 
 #define APART __attribute__((noinline))
 
-enum { ROOM = 1 << 16, ENOUGH = 20000 /* turns */ };
+enum { ROOM = 4096, ENOUGH = 20000 /* turns */ };
 
 struct entry {
 	struct entry *next, *previous;
@@ -61,7 +61,8 @@ static struct loaded read_object(const char *path)
 /* Where they are loaded is what debuggers are told, in the copy. */
 static void load_sections(struct loaded *loaded)
 {
-	char *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (room == MAP_FAILED)
 		exit(1);
@@ -72,11 +73,11 @@ static void load_sections(struct loaded *loaded)
 			continue;
 		memcpy(room, loaded->object + section->sh_offset, section->sh_size);
 		section->sh_addr = (uintptr_t)room;
-		room += (section->sh_size + 4095) & ~4095ull;
+		room += (section->sh_size + 63) & ~63ull; /* sections share pages */
 	}
 }
 
-/* R_X86_64_PC32 alone: of .eh_frame against the code. */
+/* Of .eh_frame against the code, and of code against other code, directly. */
 static void relocate(const struct loaded *loaded)
 {
 	for (uint32_t i = 0; i < loaded->count; i++) {
@@ -93,7 +94,8 @@ static void relocate(const struct loaded *loaded)
 			uint64_t at = to->sh_addr + all[j].r_offset;
 			uint64_t value = loaded->sections[symbol->st_shndx].sh_addr +
 					 symbol->st_value;
-			if (ELF64_R_TYPE(all[j].r_info) != R_X86_64_PC32)
+			uint64_t type = ELF64_R_TYPE(all[j].r_info);
+			if (type != R_X86_64_PC32 && type != R_X86_64_PLT32)
 				exit(3);
 			*(uint32_t *)(uintptr_t)at = (uint32_t)(value + (uint64_t)all[j].r_addend -
 								at);
@@ -126,10 +128,6 @@ static uint64_t (*load(const char *path, const char *name))(uint64_t)
 
 	load_sections(&loaded);
 	relocate(&loaded);
-	for (uint32_t i = 0; i < loaded.count; i++)
-		if (loaded.sections[i].sh_addr && loaded.sections[i].sh_flags & SHF_EXECINSTR)
-			mprotect((void *)(uintptr_t)loaded.sections[i].sh_addr,
-				 loaded.sections[i].sh_size, PROT_READ | PROT_EXEC);
 	*entry = (struct entry){ __jit_debug_descriptor.first, NULL, loaded.object, loaded.size };
 	__jit_debug_descriptor.first = __jit_debug_descriptor.relevant = entry;
 	__jit_debug_descriptor.action = 1;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * made.c - what loader.c loads as a compiler at run time loads what it has made: without frame pointers, and nothing outside is needed. */
+ * made.c - what loader.c loads as a compiler at run time loads what it has made: without frame pointers, in two sections, and nothing
+ * outside is needed. */
 #include <stdint.h>
 
 #define APART __attribute__((noinline, noclone))
 
 uint64_t made_outer(uint64_t turns);
 
-static APART uint64_t made_inner(uint64_t a, uint64_t b, uint64_t turns)
+__attribute__((section(".text.inner"))) static APART uint64_t made_inner(uint64_t a, uint64_t b,
+									 uint64_t turns)
 {
 	uint64_t c = a ^ b, d = a + b, e = a - b, f = a | b, g = a & b, h = ~a;
 

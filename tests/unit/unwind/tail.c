@@ -29,6 +29,7 @@ static const struct {
 	{ "sub $8, %rsp; ret", { 0x48, 0x83, 0xec, 8, 0xc3 }, -1, 0, 0 },
 	{ "add $-8, %rsp; ret", { 0x48, 0x83, 0xc4, 0xf8, 0xc3 }, -1, 0, 0 },
 	{ "mov %eax, %ebx; ret", { 0x89, 0xc3, 0xc3 }, -1, 0, 0 },
+	{ "pop %rsp; ret", { 0x5c, 0xc3 }, -1, 0, 0 },
 	{ "jmp", { 0xeb, 0 }, -1, 0, 0 },
 	{ "pops, and nothing behind them", { [0 ... TAIL_BYTES - 1] = 0x5b }, -1, 0, 0 },
 	{ "adds, and nothing behind them", { 0x48, 0x81, 0xc4, 0xff, 0xff, 0xff, 0x7f }, -1, 0, 0 },
