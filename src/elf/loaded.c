@@ -42,6 +42,8 @@ static u64 put(struct making *making, bytes *to, const void *from, size_t length
 {
 	u64 at = to->count;
 
+	if (!length)
+		return at;
 	if (to->count + length > 2 * OBJECT_BYTES_MAX || !vec_grow(to, to->count + (u32)length)) {
 		making->is_bad = true;
 		return 0;
