@@ -5,20 +5,19 @@
 #include "elf/loaded.h"
 
 #include "base/cleanup.h"
+#include "base/memory_file.h"
 #include "base/vec.h"
 #include "mem/mem.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum {
 	OBJECT_BYTES_MAX = 16 << 20,
 	PARTS_MAX = 64,
 	SYMBOLS_MAX = 1 << 16,
 	NAME_BYTES_MAX = 4096,
-	PIECE = 1 << 16, /* bytes that are read at once */
 };
 
 typedef VEC(u8) bytes;
@@ -71,28 +70,14 @@ static void align(struct making *making)
 
 /* ---- the object ---------------------------------------------------------------------------- */
 
-static bool read_memory(const struct mem *mem, u64 address, u8 *out, u64 size)
-{
-	for (u64 done = 0; done < size; done += PIECE) {
-		u64 left = size - done;
-		if (!mem_read(mem, address + done, out + done, left < PIECE ? (u32)left : PIECE))
-			return false;
-	}
-	return true;
-}
-
 static struct image *image_of_bytes(const void *from, size_t size, const char *name,
 				    struct err *err)
 {
-	int fd = memfd_create("sonde-jit", MFD_CLOEXEC);
+	int fd = memory_file("sonde-jit", from, size);
 
-	if (fd >= 0 && write(fd, from, size) != (ssize_t)size) {
-		close(fd);
-		fd = -1;
-	}
 	if (fd >= 0)
 		return image_open(fd, name, err);
-	err_set(err, ERR_SYSTEM, "%s: no file in memory for %zu bytes", name, size);
+	err_sys(err, errno, "%s: copying it", name);
 	return NULL;
 }
 
@@ -101,7 +86,7 @@ static struct image *open_copy(const struct mem *mem, u64 object, u64 size, cons
 {
 	AUTO_FREE u8 *copy = size && size <= OBJECT_BYTES_MAX ? malloc(size) : NULL;
 
-	if (copy && read_memory(mem, object, copy, size))
+	if (copy && mem_read(mem, object, copy, (u32)size))
 		return image_of_bytes(copy, size, name, err);
 	err_set(err, ERR_BAD_DATA, "%s: an object of %llu bytes at %llx cannot be read", name,
 		(unsigned long long)size, (unsigned long long)object);
@@ -158,8 +143,8 @@ static void put_contents(struct making *making)
 		part->offset = making->file.count;
 		if (part->offset + size > 2 * OBJECT_BYTES_MAX ||
 		    !vec_grow(&making->file, making->file.count + size) ||
-		    !read_memory(making->mem, part->section.address, making->file.at + part->offset,
-				 size))
+		    !mem_read(making->mem, part->section.address, making->file.at + part->offset,
+			      size))
 			making->is_bad = true;
 		else
 			making->file.count += size;

@@ -136,13 +136,8 @@ static struct native_jit *jit_of(struct natives *natives, u64 incarnation)
 	return &natives->jits.at[natives->jits.count - 1];
 }
 
-static bool look_up(struct native_jit *jit, const struct target *target, u64 now_ns, u64 address,
-		    struct symbol *out)
+static bool look_up(const struct native_jit *jit, u64 address, struct symbol *out)
 {
-	if (now_ns > jit->read_ns + READ_AGAIN_NS) {
-		read_perf_map(jit, target);
-		jit->read_ns = now_ns;
-	}
 	return jit->map && perf_map_find(jit->map, address, out);
 }
 
@@ -156,10 +151,12 @@ static u32 jit_name(struct natives *natives, const struct sample_source *source,
 
 	if (!jit)
 		return unknown;
-	bool found = look_up(jit, source->target, now, address, &symbol);
-	if (!found && backoff_is_due(&jit->again, now)) {
-		jit->read_ns = 0;
-		found = look_up(jit, source->target, now, address, &symbol);
+	bool is_old = now > jit->read_ns + READ_AGAIN_NS;
+	bool found = !is_old && look_up(jit, address, &symbol);
+	if (is_old || (!found && backoff_is_due(&jit->again, now))) {
+		read_perf_map(jit, source->target);
+		jit->read_ns = now;
+		found = look_up(jit, address, &symbol);
 		u64 after = clock_now_ns();
 		if (found)
 			jit->again = (struct backoff){ .next_ns = after + REST * (after - now) };

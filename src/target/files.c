@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/memory_file.h"
 #include "elf/image.h"
 #include "target/proc.h"
 
@@ -33,7 +34,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -189,15 +189,15 @@ static int copy_vdso(const struct target *target, const struct mapping *mapping,
 			       (unsigned long long)size),
 		       -1;
 	AUTO_FREE u8 *bytes = malloc(size);
-	AUTO_CLOSE int fd = memfd_create("vdso", MFD_CLOEXEC);
 	struct mem_span span = { mapping->start, bytes, (u32)size };
 	if (!bytes)
 		return err_no_memory(err), -1;
-	if (fd < 0 || mem_live_readv(&target->mem, &span, 1) != 1)
+	if (mem_live_readv(&target->mem, &span, 1) != 1)
 		return err_sys(err, errno, "[vdso]"), -1;
-	if (write(fd, bytes, size) != (ssize_t)size)
-		return err_sys(err, errno, "[vdso]: copying it"), -1;
-	return take_fd(&fd);
+	int fd = memory_file("vdso", bytes, size);
+	if (fd < 0)
+		err_sys(err, errno, "[vdso]: copying it");
+	return fd;
 }
 
 /* --- opening ----------------------------------------------------------------------------- */

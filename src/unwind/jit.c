@@ -202,9 +202,11 @@ static void take_list(struct unwind_space *space, u64 first)
 static void seek(struct unwind_space *space)
 {
 	struct unwind_jit *jit = &space->jit;
-	u32 files = count_files(space);
 
-	if (!jit->descriptor && (!jit->is_sought || jit->sought != files))
+	if (jit->descriptor)
+		return;
+	u32 files = count_files(space);
+	if (!jit->is_sought || jit->sought != files)
 		jit->descriptor = find_descriptor(space);
 	jit->sought = files;
 	jit->is_sought = true;

@@ -6,7 +6,6 @@
  * LLVM's just-in-time compilers do (Numba), and whoever wants to be debugged.  A program that tells nothing costs one search of its
  * symbols. */
 #pragma once
-#include "base/vec.h"
 #include "unwind/space.h"
 
 /* Looks whether there is more than at the last time, and, if so, fills the space with it. True: there was. It takes long the first time:

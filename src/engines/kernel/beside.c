@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * beside.c - long work is done by a thread of its own, and the ring is emptied meanwhile. */
+#include "base/thread.h"
 #include "engines/kernel/run.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -25,18 +24,6 @@ static void *start(void *work_)
 	return NULL;
 }
 
-/* Signals are ours: they end the recording. */
-static bool begin(pthread_t *thread, struct work *work)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	bool has_begun = pthread_create(thread, NULL, start, work) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return has_begun;
-}
-
 void run_beside(void *run_, void (*fn)(void *arg), void *arg)
 {
 	struct run *run = run_;
@@ -50,7 +37,7 @@ void run_beside(void *run_, void (*fn)(void *arg), void *arg)
 	struct pollfd done = { .fd = work.done_fd, .events = POLLIN };
 	pthread_t thread;
 
-	if (work.done_fd < 0 || !begin(&thread, &work)) {
+	if (work.done_fd < 0 || !thread_start(&thread, start, &work)) {
 		fn(arg);
 	} else {
 		do
