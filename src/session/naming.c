@@ -12,6 +12,7 @@ enum {
 	/* Witness bytes kept; past that the cache starts over, which is slow once and right. */
 	WITNESS_MAX = 12 << 20, /* below what a tape holds */
 	ANY_PLACE = 0xffff,     /* flags of a key that stands for a function, not for a frame */
+	ANY_OWNER = 0xfffe,     /* and for code, whoever it was called as */
 	/* Frames of one sample that are looked for on the stack again, a walk each. */
 	CONFIRM_MAX = 64,
 };
@@ -169,6 +170,26 @@ static u32 function_item(struct naming *naming, const struct frame_key *of, u64 
 	key.pos = 0;
 	key.flags = ANY_PLACE;
 	return item_for(naming, &key);
+}
+
+/* The address comes to mean other code if it lies elsewhere in the source; one that is called as another's method is not. */
+static void note_code(struct naming *naming, const struct frame_key *of, u32 function)
+{
+	struct frame_key key = *of;
+	const struct name_function *all = naming->names->functions.at;
+
+	key.pos = 0;
+	key.owner = 0;
+	key.flags = ANY_OWNER;
+	u32 item = item_for(naming, &key);
+	if (item == TABLE_NONE)
+		return;
+	struct named *named = &naming->all.at[item];
+	naming->churns |= named->known &&
+			  (all[named->location].path != all[function].path ||
+			   all[named->location].first_line != all[function].first_line);
+	named->location = function;
+	named->known = true;
 }
 
 /* Was this the function of these addresses at that time? Notes that it is now. */
@@ -438,7 +459,8 @@ static void read_name(struct naming *naming, const struct frame *frame, u64 time
 	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
 				   &naming->name);
 	u32 function = naming->names->locations.at[location].function;
-	bool was_here = is_function_of(naming, &key, function, time_ns); /* may move the items */
+	note_code(naming, &key, function); /* may move the items, as does the next */
+	bool was_here = is_function_of(naming, &key, function, time_ns);
 	bool steady = was_here || was_inherited(naming, &key, function, source);
 	named = &naming->all.at[item];
 	named->steady = steady;

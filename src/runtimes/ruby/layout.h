@@ -171,7 +171,8 @@ enum ruby_offset {
 	RUBY_BODY_PATHOBJ = 64, /* then base_label, label, first_lineno */
 	RUBY_METHOD_CLASS = 8,  /* defined_class */
 	RUBY_METHOD_DEF = 16,
-	RUBY_DEF_TYPE = 0, /* four bits, 0: written in Ruby; then, at 8, its iseq */
+	RUBY_DEF_TYPE = 0, /* the lowest four bits, 0: written in Ruby; then, at 8, its iseq */
+	RUBY_DEF_TYPE_MASK = 15,
 	RUBY_DEF_ORIGINAL_ID = 32,
 	RUBY_STRING_LENGTH = 16,
 	RUBY_STRING_POINTER = 24,

@@ -249,6 +249,36 @@ static bool read_labels(const struct mem *mem, const struct ruby_state *state, u
 	return true;
 }
 
+/* The frame's pc stood in its code, but for a leaf of JIT code, which leaves it as it was. */
+static bool has_run(const struct ruby_state *state, const struct ruby_body *body,
+		    const struct frame *frame)
+{
+	bool may_lag = (frame->flags & FRAME_LEAF) && (state->facts & RUBY_HAS_JIT_RETURN);
+
+	return !frame->pos || may_lag || frame->pos - (u32)body->encoded <= (u64)body->size * 8;
+}
+
+/* What was an entry still is one, of the method that the code is in or is. */
+static bool is_entered(const struct mem *mem, const struct ruby_state *state, u64 owner,
+		       u64 body_addr)
+{
+	struct method_entry entry;
+	u64 method[2], local_iseq;
+
+	return read_method_entry(mem, owner, &entry) &&
+	       mem_read(mem, entry.def + RUBY_DEF_TYPE, method, sizeof method) &&
+	       mem_u64(mem, body_addr + state->at.body_local_iseq, &local_iseq) &&
+	       ((method[0] & RUBY_DEF_TYPE_MASK) || method[1] == local_iseq);
+}
+
+/* Is what lies there what the frame was of?  Code and entry are freed and replaced one by one. */
+static bool is_of(const struct mem *mem, const struct ruby_state *state, u64 body_addr,
+		  const struct ruby_body *body, const struct frame *frame)
+{
+	return has_run(state, body, frame) &&
+	       (!frame->owner || is_entered(mem, state, frame->owner, body_addr));
+}
+
 static bool name_iseq(const struct mem *mem, const struct ruby_state *state,
 		      const struct frame *frame, struct frame_name *out)
 {
@@ -257,6 +287,7 @@ static bool name_iseq(const struct mem *mem, const struct ruby_state *state,
 	u64 body_addr, body_again, pathobj;
 
 	if (!ruby_read_body(mem, frame->id, &body_addr, &body) ||
+	    !is_of(mem, state, body_addr, &body, frame) ||
 	    !mem_u64(mem, body_addr + RUBY_BODY_PATHOBJ, &pathobj))
 		return false;
 	bool ok = read_labels(mem, state, body_addr, body, &label, &base) &&

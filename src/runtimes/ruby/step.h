@@ -532,8 +532,8 @@ RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *fra
 	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
 	    !ruby_imemo_type(mem, false, env->me_cref, &type) || type != RUBY_IMEMO_MENT ||
 	    !mem_peek(mem, env->me_cref + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
-	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) || (method[0] & 15) ||
-	    method[1] == frame->iseq)
+	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
+	    (method[0] & RUBY_DEF_TYPE_MASK) || method[1] == frame->iseq)
 		return true; /* not known to be another's */
 	if (!ruby_address_ok(method[1]) || !mem_peek(mem, method[1] + RUBY_ISEQ_BODY, &body, 8) ||
 	    !ruby_address_ok(body) || !mem_peek(mem, body + RUBY_BODY_TYPE + 8, &encoded, 8))

@@ -64,12 +64,14 @@ static u64 make_class(const char *name)
 	return at;
 }
 
-static u64 make_entry(u64 klass, u64 id)
+/* Of a method written in Ruby. */
+static u64 make_entry(u64 klass, u64 id, u64 iseq)
 {
 	u64 at = make_imemo(RUBY_IMEMO_MENT), def = make_object(0);
 
 	memory_put_u64(&memory, at + RUBY_METHOD_CLASS, klass);
 	memory_put_u64(&memory, at + RUBY_METHOD_DEF, def);
+	memory_put_u64(&memory, def + RUBY_DEF_TYPE + 8, iseq);
 	memory_put_u64(&memory, def + RUBY_DEF_ORIGINAL_ID, id);
 	return at;
 }
@@ -146,8 +148,8 @@ static void build(void)
 	memory_put_u32(&memory, OBJSPACE + ruby.at.gc_flags, 0x20 | 1);
 	memory_put_u64(&memory, OBJSPACE + ruby.at.gc_count, 9);
 
-	u64 klass = make_class("Foo"), entry = make_entry(klass, 0);
 	u64 method = make_iseq("bar", "bar", 0), block = make_iseq("block in bar", "bar", method);
+	u64 entry = make_entry(make_class("Foo"), 0, method);
 	u64 svar = make_imemo(RUBY_IMEMO_SVAR);
 	memory_put_u64(&memory, svar + RUBY_SVAR_ME_CREF, entry);
 	memory_put_u64(&memory, EC, STACK);

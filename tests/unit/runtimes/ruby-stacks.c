@@ -286,10 +286,68 @@ static void each_way_leads_to_the_vm(void **state)
 	}
 }
 
+static bool has_name(const struct ruby_live *live, const struct frame *frame)
+{
+	struct frame_name name = { 0 };
+	bool has = ruby_runtime.name_frame(&live->target.mem.mem, &live->state, frame, &name);
+
+	str_free(&name.label);
+	str_free(&name.path);
+	return has;
+}
+
+/* A frame's name is not that of what has come to lie at its addresses. How many frames were asked about. */
+static u32 check_replaced(const struct ruby_live *live, u64 thread)
+{
+	const struct mem *mem = &live->target.mem.mem;
+	bool is_jit = live->state.facts & RUBY_HAS_JIT_RETURN;
+	struct walk walk = { 0 };
+	struct frame frame, other;
+	u32 asked = 0;
+
+	if (ruby_runtime.begin(mem, &live->state, thread, &walk) != STEP_MORE)
+		return 0;
+	while (ruby_live_step(live, &walk, &frame) == STEP_MORE) {
+		if (frame.flags & FRAME_C)
+			continue;
+		assert_true(has_name(live, &frame));
+		other = frame;
+		other.pos += 1u << 24; /* of another function */
+		assert_int_equal(has_name(live, &other), is_jit && (frame.flags & FRAME_LEAF));
+		other = frame;
+		other.owner = frame.id; /* no entry is there now */
+		assert_true(!frame.owner || !has_name(live, &other));
+		asked++;
+	}
+	return asked;
+}
+
+static void what_was_replaced_has_no_name(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < ruby_kind_count; i++) {
+		struct ruby_live live;
+		struct vm_thread thread;
+		struct err err = { 0 };
+		u32 asked = 0;
+
+		if (!ruby_kind_is_here(&ruby_kinds[i]))
+			continue;
+		ruby_live_start(&live, &ruby_kinds[i], "ruby-parked.rb", NULL, NULL);
+		assert_true(ruby_live_attach(&live, RUBY_BY_ALL, &err));
+		for (u64 where = 0; ruby_runtime.next_thread(&live.target.mem.mem, &live.state,
+							     &where, &thread) == STEP_MORE;)
+			asked += check_replaced(&live, thread.thread);
+		assert_true(asked > 100);
+		ruby_live_stop(&live);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_equal_rubys_own),
+		cmocka_unit_test(what_was_replaced_has_no_name),
 		cmocka_unit_test(each_way_leads_to_the_vm),
 	};
 

@@ -14,6 +14,7 @@
 
 struct cell {
 	char name[32];
+	u32 first_line;
 };
 
 struct fixture {
@@ -41,6 +42,7 @@ static bool name_frame(const struct mem *mem, const void *state, const struct fr
 		return false;
 	str_add_text(&out->label, cell.name);
 	out->line = frame->pos;
+	out->first_line = cell.first_line;
 	return true;
 }
 
@@ -131,7 +133,7 @@ static void take_another(struct fixture *f, u64 of, u64 time_ns)
 /* Elsewhere: first a place without it, then one where it is. */
 static bool kept_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
 {
-	struct cell cell = { "kept" };
+	struct cell cell = { .name = "kept" };
 
 	(void)mem, (void)addr, (void)hold;
 	memcpy(dst, &cell, len);
@@ -362,6 +364,43 @@ static void at_the_end_a_program_that_reuses_nothing_is_believed(void **state)
 	assert_int_equal(naming_unnamed(f->naming), 0);
 }
 
+static u32 take_owned(struct fixture *f, u64 owner, u64 of)
+{
+	*f->sample = (struct sample){ .generation = of, .depth = 1 };
+	f->sample->frames[0] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[3],
+					       .owner = owner,
+					       .kind = FRAME_MANAGED };
+	return naming_stack(f->naming, f->sample, &f->source);
+}
+
+/* Whoever it is called as, other code at an address is a reuse. */
+static void other_code_at_an_address_ends_all_belief(void **state)
+{
+	struct fixture *f = *state;
+
+	take_owned(f, 1, 7);
+	generation = 9;
+	u32 stack = take(f, 1, 7);
+	f->cells[3].first_line = 10;
+	take_owned(f, 2, 9);
+	naming_settle(f->naming);
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
+}
+
+/* A method of two classes has one code, and a name of each. */
+static void the_same_code_by_another_name_is_no_reuse(void **state)
+{
+	struct fixture *f = *state;
+
+	take_owned(f, 1, 7);
+	generation = 9;
+	u32 stack = take(f, 1, 7);
+	strcpy(f->cells[3].name, "alias");
+	take_owned(f, 2, 9);
+	naming_settle(f->naming);
+	assert_string_equal(leaf_name(f, stack), "function_0");
+}
+
 static void memory_that_is_no_function_has_no_name(void **state)
 {
 	struct fixture *f = *state;
@@ -420,6 +459,8 @@ int main(void)
 		TEST(a_name_is_in_doubt_until_a_collection),
 		TEST(a_name_that_does_not_outlive_a_collection_is_not_given),
 		TEST(at_the_end_a_program_that_reuses_nothing_is_believed),
+		TEST(other_code_at_an_address_ends_all_belief),
+		TEST(the_same_code_by_another_name_is_no_reuse),
 		TEST(memory_that_is_no_function_has_no_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
