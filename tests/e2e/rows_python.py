@@ -13,7 +13,7 @@ from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Ver
 from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_life import inner_tids, namespaced, with_children
 from rows_threads import window
-from rows_truth import share_figure, without_line, wrong_lines
+from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
 KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion")
@@ -26,7 +26,7 @@ def tight(run, kind, pause, rate, samples):
         facts = target.facts
         grammar = Grammar(facts["root"], facts["legal"])
         recording = run.sonde.record(target.pid, rate=rate, seconds=samples / rate, pause=pause)
-    return recording, Verdict(grammar, recording.stacks)
+    return recording, Verdict(grammar, [stack for stack in recording.stacks if not is_early(stack)])
 
 
 def impossible(kind, verdict, what=IMPOSSIBLE):
@@ -269,6 +269,8 @@ def thread_names(run):
             yield exactly(f"{engine}: threads seen", len(set(said) & set(names)), len(names))
             wrong = [(name, names[tid]) for tid, name in said.items() if tid in names and name != names[tid][:63]]
             yield Figure(f"{engine}: under another name {wrong[:1] or ''}", len(wrong), "= 0", not wrong)
+            named = Counter(tid for tid, _ in {(stack.tid, stack.thread) for stack in recording.stacks})
+            yield exactly(f"{engine}: under two names", sum(count > 1 for count in named.values()), 0)
             late = {tid: name for tid, name in said.items() if tid not in names}
             yield enough(f"{engine}: threads that began later", len(late), 3)
             unnamed = [name for name in late.values() if not re.fullmatch(r"late-\d+", name)]

@@ -13,11 +13,15 @@ TIGHT_HZ = 10_000
 MEASURED = {"clock_gettime", "pred"}  # C functions on top of a state of the twin
 
 
+def is_early(stack):
+    """The program still tells us that it is ready."""
+    return any(folded.method(frame.label) == "ready" for frame in stack.frames)
+
+
 def is_beside(stack, pid):
-    """Ruby's own timer thread, which no VM stack belongs to; and the program that still tells us
-    that it is ready."""
+    """What is early; and Ruby's own timer thread, which no VM stack belongs to."""
     timer = stack.tid != pid and [frame.label for frame in stack.frames] == ["[native]"]
-    return timer or any(folded.method(frame.label) == "ready" for frame in stack.frames)
+    return timer or is_early(stack)
 
 
 def tight_grammar(facts):

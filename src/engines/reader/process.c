@@ -198,8 +198,11 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 		turns_switch(thread, like->thread);
 	} else if (other) {
 		turns_free(thread);
-		if (thread->life)
+		/* until then nobody has known what it is: it was this */
+		if (thread->thread) {
 			account_rebind(process, thread);
+			thread->life = ++process->lives;
+		}
 		read_set_free(&thread->set);
 		look_memory_free(&thread->memory);
 		thread->history = (struct pause_history){ 0 };
@@ -207,7 +210,6 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 		thread->thread = like->thread;
 		thread->attached = like->attached;
 		thread->carrier = like->carrier;
-		thread->life = ++process->lives;
 		if (like->thread)
 			meet_rider(process, like->thread);
 	}
@@ -227,6 +229,7 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	}
 	thread->tid = tid;
 	thread->inner_tid = inner_tid;
+	thread->life = ++process->lives;
 	thread->wanted = is_wanted(thread, refresh->options);
 	thread->probe = (struct thread_probe){ .schedstat_fd = -1, .stat_fd = -1 };
 	if (tid && !thread_probe_open(&thread->probe, process->target, tid))
