@@ -6,11 +6,13 @@
 
 #include "base/cleanup.h"
 #include "base/memory_file.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "mem/mem.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -81,12 +83,30 @@ static struct image *image_of_bytes(const void *from, size_t size, const char *n
 	return NULL;
 }
 
+/* NULL: it cannot be read. To be freed. */
+static u8 *read_copy(const struct mem *mem, u64 object, u64 size)
+{
+	u8 *copy = size && size <= OBJECT_BYTES_MAX ? malloc(size) : NULL;
+
+	if (copy && mem_read(mem, object, copy, (u32)size))
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+u64 loaded_hash(const struct mem *mem, u64 object, u64 size)
+{
+	AUTO_FREE u8 *copy = read_copy(mem, object, size);
+
+	return copy ? table_hash(copy, size) : 0;
+}
+
 static struct image *open_copy(const struct mem *mem, u64 object, u64 size, const char *name,
 			       struct err *err)
 {
-	AUTO_FREE u8 *copy = size && size <= OBJECT_BYTES_MAX ? malloc(size) : NULL;
+	AUTO_FREE u8 *copy = read_copy(mem, object, size);
 
-	if (copy && mem_read(mem, object, copy, (u32)size))
+	if (copy)
 		return image_of_bytes(copy, size, name, err);
 	err_set(err, ERR_BAD_DATA, "%s: an object of %llu bytes at %llx cannot be read", name,
 		(unsigned long long)size, (unsigned long long)object);

@@ -13,3 +13,5 @@ struct mem;
  * it is: the bias is 0. It has the code, in segments, .eh_frame, and functions for symbols. NULL: it is none, or cannot be read. */
 struct image *loaded_open(const struct mem *mem, u64 object, u64 size, const char *name,
 			  struct err *err);
+/* Of all that the copy says; 0: it cannot be read. */
+u64 loaded_hash(const struct mem *mem, u64 object, u64 size);

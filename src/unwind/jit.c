@@ -14,19 +14,18 @@
 
 enum {
 	VERSION = 1,
-	OBJECTS_MAX = 256,
+	OBJECTS_MAX = 1 << 10, /* of all processes; those of forked children are their parents' */
 	ENTRIES_MAX = 1 << 12,
 	END_BYTES = 1024,
 	PAGE = 4096, /* of which an object may have a part: what is left of it is no code */
 };
 
-/* Each keeps a descriptor of ours, of which files want most. */
-static u32 objects_max(void)
+/* Each keeps a descriptor of ours, of which files want most, for as long as its names may be asked for. */
+static bool has_room(const struct unwind_files *files)
 {
 	long descriptors = sysconf(_SC_OPEN_MAX);
 
-	return descriptors > 0 && descriptors / 4 < OBJECTS_MAX ? (u32)descriptors / 4 :
-								  OBJECTS_MAX;
+	return files->made < OBJECTS_MAX && (descriptors <= 0 || files->made < descriptors / 4);
 }
 
 /* As GDB's manual has them, on a machine of 64 bits. */
@@ -101,6 +100,45 @@ static struct unwind_jit_object *known(const struct unwind_jit *jit,
 
 /* ---- objects ------------------------------------------------------------------------------- */
 
+/* By where it is and all that it says: a forked child has what its parent had. */
+static u64 key_of(const struct unwind_space *space, const struct unwind_jit_object *object)
+{
+	u64 key[] = { object->at, loaded_hash(&space->target->mem.mem, object->at, object->size) };
+
+	return table_hash(key, sizeof key);
+}
+
+static struct unwind_file *known_file(const struct unwind_files *files, u64 key)
+{
+	for (u32 i = files->all.count; i-- > 0;)
+		if (files->all.at[i]->device == UNWIND_NO_DEVICE && files->all.at[i]->inode == key)
+			return files->all.at[i];
+	return NULL;
+}
+
+/* NULL: it is none that can be read. */
+static struct unwind_file *file_of(struct unwind_space *space,
+				   const struct unwind_jit_object *object)
+{
+	struct err err = { 0 };
+	u64 key = key_of(space, object);
+	struct unwind_file *file = known_file(space->files, key);
+
+	if (file)
+		return file;
+	struct image *image = loaded_open(&space->target->mem.mem, object->at, object->size,
+					  "[jit]", &err);
+	file = image ? unwind_files_add(space->files, image) : NULL;
+	if (!file) {
+		log_debug(1, "process %u: %s", space->target->pid, err.text);
+		return NULL;
+	}
+	file->device = UNWIND_NO_DEVICE;
+	file->inode = key;
+	space->files->made++;
+	return file;
+}
+
 /* Code may be freed, and other code be made where it was. */
 static void forget(struct unwind_jit *jit, u64 start, u64 end)
 {
@@ -115,21 +153,14 @@ static void forget(struct unwind_jit *jit, u64 start, u64 end)
 static void add_object(struct unwind_space *space, struct unwind_jit_object object)
 {
 	struct unwind_jit *jit = &space->jit;
+	struct unwind_file *file = file_of(space, &object);
 	struct image_segment segment;
-	struct err err = { 0 };
-	struct image *image = loaded_open(&space->target->mem.mem, object.at, object.size, "[jit]",
-					  &err);
-	struct unwind_file *file = image ? unwind_files_add(space->files, image) : NULL;
 
 	object.file = file;
-	if (file)
-		file->device = UNWIND_NO_DEVICE;
-	else
-		log_debug(1, "process %u: %s", space->target->pid, err.text);
 	if (!vec_push(&jit->objects, object))
 		return;
-	for (u32 i = 0; file && i < image_segment_count(image); i++) {
-		if (!image_segment(image, i, &segment) || !(segment.flags & PF_X))
+	for (u32 i = 0; file && i < image_segment_count(file->image); i++) {
+		if (!image_segment(file->image, i, &segment) || !(segment.flags & PF_X))
 			continue;
 		struct unwind_range range = { .start = segment.address,
 					      .end = segment.address + segment.memory_size,
@@ -170,7 +201,7 @@ bool unwind_jit_may_tell(const struct unwind_space *space)
 {
 	const struct unwind_jit *jit = &space->jit;
 
-	return !jit->is_sought || (jit->descriptor && jit->objects.count < objects_max());
+	return !jit->is_sought || (jit->descriptor && has_room(space->files));
 }
 
 static void take_list(struct unwind_space *space, u64 first)

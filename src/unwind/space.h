@@ -14,7 +14,7 @@ enum { UNWIND_NO_DEVICE = 0x7fffffff };
 /* A file's table. Mappings of equal device and inode have the same, as long as the file was not written anew between their
  * processes; the vDSO, which has neither, is one. */
 struct unwind_file {
-	u64 inode;
+	u64 inode; /* of an object in memory a hash of what it says, and where */
 	u32 device;
 	struct file_state state; /* when it was opened */
 	u32 number;              /* of the run, from 1 on */
@@ -26,6 +26,7 @@ struct unwind_file {
 /* Of all processes of a run; zeros are none, and no cache. */
 struct unwind_files {
 	VEC(struct unwind_file *) all;
+	u32 made; /* of these, objects in memory */
 	struct unwind_cache cache;
 	/* Who has other work while a large file's table is made does both: it calls `fn`, in whatever thread, and returns when that has
 	 * ended.  NULL: nobody has. */

@@ -380,13 +380,19 @@ static bool tell_jit(struct run *run, struct watched *process, u64 address, stru
 	if (!range || (range->file && range->file->device != UNWIND_NO_DEVICE))
 		return true;
 	bool is_first = !process->space.jit.is_sought;
+	u64 begin = clock_now_ns();
+	if (begin < process->ask_jit_ns)
+		return true;
 	if (is_first)
 		run_beside(run, update_jit, &updating);
 	else
 		update_jit(&updating);
-	if (updating.is_new)
-		return run_tell_space(run, process, err);
-	return !is_first || tell_process(run, process, err);
+	bool good = updating.is_new ? run_tell_space(run, process, err) :
+				      !is_first || tell_process(run, process, err);
+	u64 end = clock_now_ns();
+	if (updating.is_new && !is_first) /* some make code all the time */
+		process->ask_jit_ns = end + (end - begin) * SEEK_PART;
+	return good;
 }
 
 void run_catch_up(struct run *run, struct watched *process, const struct kernel_record *record,

@@ -58,6 +58,7 @@ struct watched {
 	struct told told;         /* of them, since then */
 	bool is_told;             /* they could not be read any more, and are what was told */
 	struct backoff read_maps; /* again, for code that is mapped nowhere */
+	u64 ask_jit_ns;           /* not before: for code that it has made */
 	struct replaced replaced;
 	bool is_doubted; /* what it maps is to be read */
 	bool has_news;   /* it has mapped more code since that was read */

@@ -3,28 +3,20 @@
 #include "check.h"
 
 #include "elf/loaded.h"
+#include "elf/loaded_object.h"
 #include "mem/mem.h"
 
 #include <elf.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { OBJECT = 0x10000, CODE = 0x20000, FRAMES = 0x20400, CODE_BYTES = 0x40 };
-enum { NONE, TEXT, EH_FRAME, SYMTAB, STRTAB, NAMES, SECTIONS };
-
-struct object {
-	Elf64_Ehdr header;
-	u8 code[CODE_BYTES], frames[16];
-	Elf64_Sym symbols[4];
-	char strings[24], names[48];
-	Elf64_Shdr sections[SECTIONS];
-};
+enum { OBJECT = 0x10000, CODE = 0x20000, FRAMES = 0x20400 };
 
 /* What the program's memory holds: the copy, and what was loaded of it. */
 struct memory {
 	struct mem mem; /* first */
-	struct object object;
-	u8 code[CODE_BYTES], frames[16];
+	struct loaded_object object;
+	u8 code[LOADED_CODE_BYTES], frames[LOADED_FRAMES_BYTES];
 };
 
 static bool read_piece(u64 addr, void *dst, u32 len, u64 at, const void *bytes, size_t size)
@@ -45,44 +37,13 @@ static bool memory_read(const struct mem *mem, u64 addr, void *dst, u32 len, enu
 	       read_piece(addr, dst, len, FRAMES, m->frames, sizeof m->frames);
 }
 
-#define SECTION(name_at, type_, flags_, addr, member)                                      \
-	(Elf64_Shdr)                                                                       \
-	{                                                                                  \
-		.sh_name = name_at, .sh_type = type_, .sh_flags = flags_, .sh_addr = addr, \
-		.sh_offset = offsetof(struct object, member),                              \
-		.sh_size = sizeof((struct object *)0)->member                              \
-	}
-
 static void set_up(struct memory *m)
 {
-	struct object *o = &m->object;
-
 	memset(m, 0, sizeof *m);
 	m->mem.read = memory_read;
 	memset(m->code, 0x90, sizeof m->code);
 	memset(m->frames, 0x77, sizeof m->frames);
-	o->header = (Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					       ELFDATA2LSB, EV_CURRENT },
-				  .e_type = ET_REL,
-				  .e_machine = EM_X86_64,
-				  .e_version = EV_CURRENT,
-				  .e_shoff = offsetof(struct object, sections),
-				  .e_ehsize = sizeof(Elf64_Ehdr),
-				  .e_shentsize = sizeof(Elf64_Shdr),
-				  .e_shnum = SECTIONS,
-				  .e_shstrndx = NAMES };
-	memcpy(o->strings, "\0first\0second\0data", 19);
-	memcpy(o->names, "\0.text\0.eh_frame\0.symtab\0.strtab", 33);
-	o->sections[TEXT] = SECTION(1, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, CODE, code);
-	o->sections[EH_FRAME] = SECTION(7, SHT_X86_64_UNWIND, SHF_ALLOC, FRAMES, frames);
-	o->sections[SYMTAB] = SECTION(17, SHT_SYMTAB, 0, 0, symbols);
-	o->sections[SYMTAB].sh_link = STRTAB;
-	o->sections[SYMTAB].sh_entsize = sizeof(Elf64_Sym);
-	o->sections[STRTAB] = SECTION(25, SHT_STRTAB, 0, 0, strings);
-	o->sections[NAMES] = SECTION(25, SHT_STRTAB, 0, 0, names);
-	o->symbols[1] = (Elf64_Sym){ 1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, TEXT, 0, 0x10 };
-	o->symbols[2] = (Elf64_Sym){ 7, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 0, TEXT, 0x10, 0x30 };
-	o->symbols[3] = (Elf64_Sym){ 14, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, TEXT, 0, 8 };
+	loaded_object_make(&m->object, CODE, FRAMES);
 }
 
 static struct image *open_it(const struct memory *m)
@@ -108,7 +69,7 @@ static void it_is_where_it_was_loaded(void **state)
 	assert_int_equal(image_machine(image), EM_X86_64);
 	assert_true(image_segment(image, 0, &segment));
 	assert_int_equal(segment.address, CODE);
-	assert_int_equal(segment.memory_size, CODE_BYTES);
+	assert_int_equal(segment.memory_size, LOADED_CODE_BYTES);
 	assert_true(segment.flags & PF_X);
 	assert_true(image_section_named(image, ".eh_frame", &section));
 	assert_int_equal(section.address, FRAMES);
@@ -154,7 +115,7 @@ static void a_symbol_behind_its_section_is_passed_by(void **state)
 
 	(void)state;
 	set_up(&m);
-	m.object.symbols[1].st_value = CODE_BYTES;
+	m.object.symbols[1].st_value = LOADED_CODE_BYTES;
 	m.object.symbols[2].st_shndx = SECTIONS + 7;
 	struct image *image = open_it(&m);
 	assert_non_null(image);
