@@ -289,6 +289,9 @@ static bool put_moving(struct look *look, const struct look_subject *subject,
 	if (end == STEP_DONE)
 		standing = (walk->flags & WALK_LINKED ? calls_standing_linked : calls_standing)(
 			&look->calls, subject->salt, subject->calls, first->at, first->count);
+	/* what it called did not stand, so its place need not */
+	if (standing)
+		first->at[first->count - standing].flags |= FRAME_LEAF;
 	result->flags |= SAMPLE_MOVING;
 	return put_mark(&look->stack, MARK_MOVING) &&
 	       look_put(&look->stack, first->at + (first->count - standing), standing);

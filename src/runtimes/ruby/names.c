@@ -249,13 +249,11 @@ static bool read_labels(const struct mem *mem, const struct ruby_state *state, u
 	return true;
 }
 
-/* The frame's pc stood in its code, but for a leaf of JIT code, which leaves it as it was. */
-static bool has_run(const struct ruby_state *state, const struct ruby_body *body,
-		    const struct frame *frame)
+/* A caller's pc stands in its code. A leaf's moves while it is read, and JIT code leaves it as it was. */
+static bool has_run(const struct ruby_body *body, const struct frame *frame)
 {
-	bool may_lag = (frame->flags & FRAME_LEAF) && (state->facts & RUBY_HAS_JIT_RETURN);
-
-	return !frame->pos || may_lag || frame->pos - (u32)body->encoded <= (u64)body->size * 8;
+	return !frame->pos || (frame->flags & FRAME_LEAF) ||
+	       frame->pos - (u32)body->encoded <= (u64)body->size * 8;
 }
 
 /* What was an entry still is one, of the method that the code is in or is. */
@@ -275,7 +273,7 @@ static bool is_entered(const struct mem *mem, const struct ruby_state *state, u6
 static bool is_of(const struct mem *mem, const struct ruby_state *state, u64 body_addr,
 		  const struct ruby_body *body, const struct frame *frame)
 {
-	return has_run(state, body, frame) &&
+	return has_run(body, frame) &&
 	       (!frame->owner || is_entered(mem, state, frame->owner, body_addr));
 }
 

@@ -300,7 +300,6 @@ static bool has_name(const struct ruby_live *live, const struct frame *frame)
 static u32 check_replaced(const struct ruby_live *live, u64 thread)
 {
 	const struct mem *mem = &live->target.mem.mem;
-	bool is_jit = live->state.facts & RUBY_HAS_JIT_RETURN;
 	struct walk walk = { 0 };
 	struct frame frame, other;
 	u32 asked = 0;
@@ -313,7 +312,7 @@ static u32 check_replaced(const struct ruby_live *live, u64 thread)
 		assert_true(has_name(live, &frame));
 		other = frame;
 		other.pos += 1u << 24; /* of another function */
-		assert_int_equal(has_name(live, &other), is_jit && (frame.flags & FRAME_LEAF));
+		assert_int_equal(has_name(live, &other), !!(frame.flags & FRAME_LEAF));
 		other = frame;
 		other.owner = frame.id; /* no entry is there now */
 		assert_true(!frame.owner || !has_name(live, &other));
