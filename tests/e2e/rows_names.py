@@ -31,15 +31,17 @@ def without_rescue(frames):
     return kept
 
 
-def without_internal(frames):
+def without_internal(frames, version):
     """Documented exception: since 4.0 a method that Ruby itself has in Ruby (<internal:numeric>) is told
     like a C function, at the place of its caller, and what it calls is left out as long as that is
-    internal too (Feature #20968). sonde shows what runs."""
+    internal too (Feature #20968); 3.4 does so with what is there for YJIT's sake, as Array#each. sonde
+    shows what runs."""
     kept = []
+    told_so = "<internal:" if version >= (4, 0) else "<internal:array>"
     for number, frame in enumerate(frames):
-        internal = (frame.path or "").startswith("<internal:")
+        internal = (frame.path or "").startswith(told_so)
         outer = frames[number + 1] if number + 1 < len(frames) else None
-        if internal and outer and (outer.path or "").startswith("<internal:"):
+        if internal and outer and (outer.path or "").startswith(told_so):
             continue
         kept.append(frame._replace(path=None) if internal else frame)
     return kept
@@ -96,9 +98,7 @@ def compare_parked(threads, facts, version, tid_of=lambda tid: tid):
             errors.append(f"{thread['place']}: no thread {thread['tid']}")
             continue
         ours = threads[tid_of(thread["tid"])].frames
-        plain = without_rescue(ours) if version >= (3, 4) else ours
-        if version >= (4, 0):
-            plain = without_internal(plain)
+        plain = without_internal(without_rescue(ours), version) if version >= (3, 4) else ours
         found = stack_errors(plain, theirs, c_labels)
         wrong += len(found)
         errors += [f"{thread['place']}: {error}" for error in found]
