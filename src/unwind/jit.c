@@ -116,7 +116,7 @@ static struct unwind_file *known_file(const struct unwind_files *files, u64 key)
 	return NULL;
 }
 
-/* NULL: it is none that can be read. */
+/* NULL: it is none that can be read, or one too many. */
 static struct unwind_file *file_of(struct unwind_space *space,
 				   const struct unwind_jit_object *object)
 {
@@ -124,7 +124,7 @@ static struct unwind_file *file_of(struct unwind_space *space,
 	u64 key = key_of(space, object);
 	struct unwind_file *file = known_file(space->files, key);
 
-	if (file)
+	if (file || !has_room(space->files))
 		return file;
 	struct image *image = loaded_open(&space->target->mem.mem, object->at, object->size,
 					  "[jit]", &err);
@@ -212,9 +212,7 @@ static void take_list(struct unwind_space *space, u64 first)
 
 	for (u32 i = 0; i < jit->objects.count; i++)
 		jit->objects.at[i].is_listed = false;
-	for (u32 i = 0; at && i < ENTRIES_MAX && unwind_jit_may_tell(space) &&
-			read_here(space, at, &entry, sizeof entry);
-	     i++) {
+	for (u32 i = 0; at && i < ENTRIES_MAX && read_here(space, at, &entry, sizeof entry); i++) {
 		struct unwind_jit_object object = { .at = entry.object,
 						    .size = entry.size,
 						    .digest = digest_of(space, &entry),

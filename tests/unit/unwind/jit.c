@@ -149,6 +149,10 @@ static void there_is_an_end_to_objects(void **state)
 	assert_true(unwind_jit_update(&f->space));
 	assert_int_equal(f->files.made, 128 / 4);
 	assert_false(unwind_jit_may_tell(&f->space));
+	look_anew(f); /* a child that is forked now has as many */
+	assert_int_equal(f->files.made, 128 / 4);
+	assert_non_null(file_at(f, PAGES - 1));
+	assert_null(file_at(f, 0));
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
