@@ -48,7 +48,7 @@ struct unwind_range {
 
 struct unwind_jit_object {
 	u64 at, size, digest;           /* of the copy that is for debuggers */
-	const struct unwind_file *file; /* NULL: it could not be read */
+	const struct unwind_file *file; /* NULL: it could not be read, or was one too many */
 	bool is_listed;
 };
 

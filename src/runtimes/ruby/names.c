@@ -205,17 +205,16 @@ static bool ends_with(const struct str *text, const struct str *end)
 }
 
 /* label: the iseq's own, "block in bar"; base: "bar".  With a class, what stands in front of the
- * base stays, and the rest becomes "Foo#bar". */
-static void qualify(const struct mem *mem, const struct ruby_state *state, u64 owner, u64 body_addr,
-		    const struct str *label, const struct str *base, struct str *out)
+ * base stays, and the rest becomes "Foo#bar".  `owner`: NULL, there is none. */
+static void qualify(const struct mem *mem, const struct ruby_state *state,
+		    const struct method_entry *owner, u64 body_addr, const struct str *label,
+		    const struct str *base, struct str *out)
 {
-	struct method_entry entry;
 	struct str name = { 0 };
 
-	if (owner && ends_with(label, base) && read_method_entry(mem, owner, &entry) &&
-	    read_method_name(mem, state, body_addr, &name)) {
+	if (owner && ends_with(label, base) && read_method_name(mem, state, body_addr, &name)) {
 		str_add(out, label->text, label->length - base->length);
-		add_qualifier(mem, state, entry.defined_class, out);
+		add_qualifier(mem, state, owner->defined_class, out);
 		str_add(out, name.text, name.length);
 	} else {
 		str_add(out, label->text, label->length);
@@ -256,42 +255,36 @@ static bool has_run(const struct ruby_body *body, const struct frame *frame)
 	       frame->pos - (u32)body->encoded <= (u64)body->size * 8;
 }
 
-/* What was an entry still is one, of the method that the code is in or is. */
-static bool is_entered(const struct mem *mem, const struct ruby_state *state, u64 owner,
-		       u64 body_addr)
+/* Is the entry of the method that the code is in or is? */
+static bool is_entry_of(const struct mem *mem, const struct ruby_state *state,
+			const struct method_entry *entry, u64 body_addr)
 {
-	struct method_entry entry;
 	u64 method[2], local_iseq;
 
-	return read_method_entry(mem, owner, &entry) &&
-	       mem_read(mem, entry.def + RUBY_DEF_TYPE, method, sizeof method) &&
+	return mem_read(mem, entry->def + RUBY_DEF_TYPE, method, sizeof method) &&
 	       mem_u64(mem, body_addr + state->at.body_local_iseq, &local_iseq) &&
 	       ((method[0] & RUBY_DEF_TYPE_MASK) || method[1] == local_iseq);
-}
-
-/* Is what lies there what the frame was of?  Code and entry are freed and replaced one by one. */
-static bool is_of(const struct mem *mem, const struct ruby_state *state, u64 body_addr,
-		  const struct ruby_body *body, const struct frame *frame)
-{
-	return has_run(body, frame) &&
-	       (!frame->owner || is_entered(mem, state, frame->owner, body_addr));
 }
 
 static bool name_iseq(const struct mem *mem, const struct ruby_state *state,
 		      const struct frame *frame, struct frame_name *out)
 {
 	struct str label = { 0 }, base = { 0 };
+	struct method_entry entry;
 	struct ruby_body body;
 	u64 body_addr, body_again, pathobj;
 
-	if (!ruby_read_body(mem, frame->id, &body_addr, &body) ||
-	    !is_of(mem, state, body_addr, &body, frame) ||
+	/* code and entry are freed and replaced one by one: they must belong to the frame, and together */
+	if (!ruby_read_body(mem, frame->id, &body_addr, &body) || !has_run(&body, frame) ||
+	    (frame->owner && !(read_method_entry(mem, frame->owner, &entry) &&
+			       is_entry_of(mem, state, &entry, body_addr))) ||
 	    !mem_u64(mem, body_addr + RUBY_BODY_PATHOBJ, &pathobj))
 		return false;
 	bool ok = read_labels(mem, state, body_addr, body, &label, &base) &&
 		  read_path(mem, state, pathobj, &out->path);
 	if (ok) {
-		qualify(mem, state, frame->owner, body_addr, &label, &base, &out->label);
+		qualify(mem, state, frame->owner ? &entry : NULL, body_addr, &label, &base,
+			&out->label);
 		out->first_line = ruby_first_line(mem, state, body_addr);
 		out->line = ruby_read_line(mem, state, body_addr, &body, frame->pos);
 		ok = ruby_read_body(mem, frame->id, &body_again, &body) && body_again == body_addr;
