@@ -65,14 +65,13 @@ static void check_layout(const struct ruby_live *live, const struct ruby_state *
 static void numbers_are_found_in_the_process(void **unused)
 {
 	(void)unused;
-	for (u32 k = 0; k < ruby_kind_count; k++) {
+	FOR_EACH_RUBY(kind)
+	{
 		struct ruby_live live;
 		struct ruby_state state;
 		struct err err = { 0 };
 
-		if (!ruby_kind_is_here(&ruby_kinds[k]))
-			continue;
-		ruby_live_start(&live, &ruby_kinds[k], NULL, program, NULL);
+		ruby_live_start(&live, kind, NULL, program, NULL);
 		assert_true(ruby_live_attach(&live, RUBY_BY_ALL, &err));
 		for (u32 i = 0; i < COUNT_OF(provable); i++) {
 			state = live.state;
@@ -94,14 +93,13 @@ static void numbers_are_found_in_the_process(void **unused)
 static void what_cannot_be_proven_is_left_out(void **unused)
 {
 	(void)unused;
-	for (u32 k = 0; k < ruby_kind_count; k++) {
+	FOR_EACH_RUBY(kind)
+	{
 		struct ruby_live live;
 		struct ruby_state state;
 		struct err err = { 0 };
 
-		if (!ruby_kind_is_here(&ruby_kinds[k]))
-			continue;
-		ruby_live_start(&live, &ruby_kinds[k], NULL, program, NULL);
+		ruby_live_start(&live, kind, NULL, program, NULL);
 		assert_true(ruby_live_attach(&live, RUBY_BY_ALL, &err));
 		bool ractors = live.state.facts & RUBY_HAS_RACTORS;
 		enum ruby_field owner = ractors ? RUBY_ractor_owner : RUBY_vm_owner;

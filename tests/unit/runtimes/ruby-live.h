@@ -29,6 +29,11 @@ struct ruby_live {
 
 /* False, after saying so, when this Ruby is not on this machine. */
 bool ruby_kind_is_here(const struct ruby_kind *kind);
+/* A block for each that is. */
+#define FOR_EACH_RUBY(kind)                                                                  \
+	for (const struct ruby_kind *kind = ruby_kinds; kind < ruby_kinds + ruby_kind_count; \
+	     kind++)                                                                         \
+		if (ruby_kind_is_here(kind))
 /* How many are. With none, a test has nothing to say: main returns RUBY_LIVE_SKIPPED. */
 u32 ruby_kinds_here(void);
 enum { RUBY_LIVE_SKIPPED = 77 }; /* what meson counts as skipped */

@@ -40,11 +40,6 @@ static void let_run(u32 round)
 
 enum { LOOKS = 500, STARTS_MOST = 200 };
 
-#define FOR_EACH_RUBY(kind)                                                                  \
-	for (const struct ruby_kind *kind = ruby_kinds; kind < ruby_kinds + ruby_kind_count; \
-	     kind++)                                                                         \
-		if (ruby_kind_is_here(kind))
-
 /* ---- calls and returns --------------------------------------------------------------------- */
 
 static const char calls_program[] = "def foo; bar; end\n"

@@ -269,20 +269,20 @@ static void check_kind(const struct ruby_kind *kind, u32 ways)
 static void stacks_equal_rubys_own(void **state)
 {
 	(void)state;
-	for (u32 i = 0; i < ruby_kind_count; i++)
-		if (ruby_kind_is_here(&ruby_kinds[i]))
-			check_kind(&ruby_kinds[i], RUBY_BY_ALL);
+	FOR_EACH_RUBY(kind)
+	{
+		check_kind(kind, RUBY_BY_ALL);
+	}
 }
 
 /* Each witness alone: symbols where there are some, code, and the scan that needs neither. */
 static void each_way_leads_to_the_vm(void **state)
 {
 	(void)state;
-	for (u32 i = 0; i < ruby_kind_count; i++) {
-		if (!ruby_kind_is_here(&ruby_kinds[i]))
-			continue;
-		check_kind(&ruby_kinds[i], RUBY_BY_CODE);
-		check_kind(&ruby_kinds[i], RUBY_BY_SCAN);
+	FOR_EACH_RUBY(kind)
+	{
+		check_kind(kind, RUBY_BY_CODE);
+		check_kind(kind, RUBY_BY_SCAN);
 	}
 }
 
@@ -324,15 +324,14 @@ static u32 check_replaced(const struct ruby_live *live, u64 thread)
 static void what_was_replaced_has_no_name(void **state)
 {
 	(void)state;
-	for (u32 i = 0; i < ruby_kind_count; i++) {
+	FOR_EACH_RUBY(kind)
+	{
 		struct ruby_live live;
 		struct vm_thread thread;
 		struct err err = { 0 };
 		u32 asked = 0;
 
-		if (!ruby_kind_is_here(&ruby_kinds[i]))
-			continue;
-		ruby_live_start(&live, &ruby_kinds[i], "ruby-parked.rb", NULL, NULL);
+		ruby_live_start(&live, kind, "ruby-parked.rb", NULL, NULL);
 		assert_true(ruby_live_attach(&live, RUBY_BY_ALL, &err));
 		for (u64 where = 0; ruby_runtime.next_thread(&live.target.mem.mem, &live.state,
 							     &where, &thread) == STEP_MORE;)
