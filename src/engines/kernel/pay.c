@@ -33,7 +33,9 @@ static s64 owed_ns(const struct watched_thread *thread)
 	return (s64)(thread->runtime_ns - thread->paid_ns);
 }
 
-/* Of samples that stand for others, too. */
+/* Of samples that stand for others, too.  What one is paid at the instant of a sample is too much by that sample's part, on the average:
+ * another thread that used as much, and was not met then, has nothing to make up for it.  So that part stays.  (Found by simulation:
+ * within 1 % for half a period to 100 of them, where it was 7 % less, or more.) */
 static u64 estimate(struct run *run, struct watched *process, struct watched_thread *thread,
 		    u64 period_ns)
 {
@@ -43,21 +45,35 @@ static u64 estimate(struct run *run, struct watched *process, struct watched_thr
 		     carry_drain(&run->carried_ns, thread->unpaid);
 
 	thread->paid_ns += (u64)own;
+	thread->carried_ns = owed_ns(thread) + (s64)(period_ns / thread->unpaid);
 	if (weight >= 0)
 		return (u64)weight;
 	process->carried_ns += weight;
 	return 0;
 }
 
-static u64 weight_of_all(struct run *run, struct watched *process, struct watched_thread *thread)
+/* Has it used several periods since it was paid, and as many a second?  What it was paid before has no say in it, and nor has how long its next
+ * sample was not to come: to pay those by the clock who were met too seldom would be to pay too much. */
+static bool is_known(const struct watched_thread *thread, u64 period_ns, u64 now_ns)
+{
+	s64 used = owed_ns(thread) - thread->left_ns, some = KNOWN_PERIODS * (s64)period_ns;
+	u64 passed_ns = now_ns > thread->paid_at_ns ? now_ns - thread->paid_at_ns : 0;
+
+	return owed_ns(thread) > 0 && used >= some &&
+	       (double)used * NS_PER_S >= (double)some * (double)passed_ns;
+}
+
+static u64 weight_of_all(struct run *run, struct watched *process, struct watched_thread *thread,
+			 u64 now_ns)
 {
 	u64 period_ns = NS_PER_S / run->options.hz;
-	s64 owed = owed_ns(thread);
 
-	if (owed < (s64)(KNOWN_PERIODS * period_ns))
+	if (!is_known(thread, period_ns, now_ns))
 		return estimate(run, process, thread, period_ns);
+	u64 owed = (u64)owed_ns(thread);
 	thread->paid_ns = thread->runtime_ns;
-	return (u64)owed;
+	thread->carried_ns = 0;
+	return owed;
 }
 
 /* Events have a weight of their own, or none.  One that waits for its latency had none: it is over when something else is. */
@@ -77,9 +93,9 @@ void run_pay(struct run *run, struct watched *process, struct watched_thread *th
 {
 	if (thread->off_ns || !thread->unpaid)
 		return; /* its weight comes when it runs again; it is carried on */
-	u64 weight = has_cpu_weights(run) ? weight_of_all(run, process, thread) : 0;
+	u64 weight = has_cpu_weights(run) ? weight_of_all(run, process, thread, now_ns) : 0;
 	run_share(run, process, thread, weight, now_ns);
-	thread->carried_ns = owed_ns(thread);
+	thread->left_ns = owed_ns(thread);
 	thread->paid_at_ns = now_ns;
 }
 
@@ -94,5 +110,5 @@ void run_on_last(struct run *run, struct watched *process, struct watched_thread
 	if (knows_all(run) && !process->was_met)
 		process->carried_ns += owed_ns(thread);
 	thread->paid_ns = thread->runtime_ns;
-	thread->carried_ns = 0;
+	thread->carried_ns = thread->left_ns = 0;
 }

@@ -439,6 +439,7 @@ void watched_begin(struct watched *process)
 		if (!thread)
 			break;
 		thread->runtime_ns = thread->paid_ns = time.cpu_ns;
+		thread->paid_at_ns = clock_now_ns();
 		memcpy(thread->comm, threads.at[i].comm, sizeof thread->comm);
 		memcpy(thread->name, thread->comm, sizeof thread->comm);
 	}

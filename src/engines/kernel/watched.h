@@ -19,8 +19,9 @@ struct watched_thread {
 	u32 unpaid;     /* samples that wait for their weight */
 	u64 runtime_ns; /* its CPU time as last told */
 	u64 paid_ns;    /* of it, what was shared or was before our time; can be ahead of it */
-	s64 carried_ns; /* how much more it had used than it was paid, the last time; see pay.c */
-	u64 paid_at_ns; /* CLOCK_MONOTONIC */
+	s64 carried_ns; /* what its later samples are to make up for; see pay.c */
+	s64 left_ns; /* how much more it had used than it was paid, when it was paid the last time */
+	u64 paid_at_ns; /* then, or when it was met; CLOCK_MONOTONIC */
 	bool was_sampled;
 	u64 off_ns; /* when it gave up its CPU, if there is a sample of it that has no weight yet; else 0 */
 	char comm[16];

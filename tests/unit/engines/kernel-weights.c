@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * kernel-weights.c - records in the order in which the kernel tells them, and what each sample weighs in the end. */
 #include "base/clock.h"
+#include "base/rng.h"
 #include "engines/kernel/run.h"
 #include "events/events.h"
 #include "target/target.h"
@@ -208,6 +209,57 @@ static void who_is_sampled_stands_for_who_is_not(void **state)
 	end(&w);
 }
 
+enum { STEPS = 50 }; /* of a period, each as likely to have a sample */
+
+/* What a thread that was there before weighs which uses so many tenths of a period, and a period in so long. */
+static u64 weight_of_one(struct world *w, u32 tenths, u64 period_takes_ns, u64 *now_ns,
+			 struct rng *rng)
+{
+	struct watched *process = w->run->processes.at[0];
+	struct watched_thread *thread = watched_thread(process, TID);
+	u64 sum = 0, begin_ns = ++*now_ns;
+
+	assert_non_null(thread);
+	thread->runtime_ns = thread->paid_ns = NS_PER_S;
+	thread->paid_at_ns = begin_ns;
+	w->count = 0;
+	for (u32 step = 1; step <= tenths * STEPS / 10; step++)
+		if (!rng_below(rng, STEPS))
+			sample(w, head_of(KERNEL_SAMPLE, begin_ns + step * period_takes_ns / STEPS,
+					  NS_PER_S + step * PERIOD_NS / STEPS - 1));
+	thread->runtime_ns = NS_PER_S + tenths * PERIOD_NS / 10;
+	*now_ns += tenths * period_takes_ns / 10;
+	run_on_last(w->run, process, thread, *now_ns);
+	watched_forget_thread(process, thread);
+	for (u32 i = 0; i < w->count; i++)
+		sum += w->told[i].kind == SAMPLE_SHARE ? w->told[i].weight : 0;
+	return sum;
+}
+
+/* By threads that were there when the process was met: what they leave unpaid is not carried on. */
+static void a_pool_weighs_what_it_uses(void **state)
+{
+	static const u32 tenths[] = { 5, 10, 20, 30, 50, 80, 150 };
+	static const u64 takes_ns[] = { NS_PER_S / 50, NS_PER_S / 3, 2 * NS_PER_S, 10 * NS_PER_S };
+	enum { PERIODS = 40000 };
+	struct rng rng = { 1 };
+	u64 now_ns = 0;
+	struct world w;
+	(void)state;
+
+	begin(&w, &(struct engine_options){ .mode = MODE_CPU, .hz = HZ });
+	w.run->processes.at[0]->was_met = true;
+	for (u32 i = 0; i < COUNT_OF(tenths); i++)
+		for (u32 j = 0; j < COUNT_OF(takes_ns); j++) {
+			u64 sum = 0;
+			for (u32 n = 0; n < PERIODS * 10 / tenths[i]; n++)
+				sum += weight_of_one(&w, tenths[i], takes_ns[j], &now_ns, &rng);
+			double off = (double)sum / (double)PERIOD_NS / PERIODS - 1;
+			assert_true(off > -0.02 && off < 0.02); /* a sigma of chance is 0.5 % */
+		}
+	end(&w);
+}
+
 /* So is what one sample had too much. */
 static void what_is_carried_is_handed_on(void **state)
 {
@@ -336,6 +388,7 @@ int main(void)
 		cmocka_unit_test(who_never_comes_back_weighs_until_the_end),
 		cmocka_unit_test(of_wall_time_each_part_has_its_own),
 		cmocka_unit_test(who_is_sampled_stands_for_who_is_not),
+		cmocka_unit_test(a_pool_weighs_what_it_uses),
 		cmocka_unit_test(what_is_carried_is_handed_on),
 		cmocka_unit_test(who_uses_much_weighs_what_it_used),
 		cmocka_unit_test(who_was_met_leaves_nothing),
