@@ -54,8 +54,15 @@ static bool is_in_loop(const struct assembly *assembly, u32 vm)
 	return (last->flags & FRAME_LOOP) && last->pos == vm;
 }
 
+/* What a thin loop has called is its instruction. */
+static void take_in(struct assembly *assembly, u32 vm)
+{
+	if (assembly->native_count && !is_in_loop(assembly, vm))
+		assembly->native_count--;
+}
+
 /* Marks it if it is in a VM's loop; false: it is the shell of what was a frame already. */
-static bool mark_loop(const struct assembly *assembly, const struct watched *process, u64 place,
+static bool mark_loop(struct assembly *assembly, const struct watched *process, u64 place,
 		      struct frame *frame)
 {
 	for (u32 i = 0; i < KERNEL_VMS; i++) {
@@ -71,6 +78,8 @@ static bool mark_loop(const struct assembly *assembly, const struct watched *pro
 					    machine_begins_at(&vm->machine, place));
 			frame->flags |= is_unlinked ? FRAME_ENTRY : 0;
 			frame->pos = i;
+			if (part == MACHINE_LOOP && vm->machine.code.is_thin)
+				take_in(assembly, i);
 		}
 	}
 	return true;

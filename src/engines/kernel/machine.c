@@ -39,7 +39,8 @@ enum {
 	DOORS_MAX = 12,
 	/* Of a loop whose code does not say where it links its frame. */
 	BEGIN_BYTES = 0x6d,
-	CALL_BYTES = 5, /* x86-64 */
+	CALL_BYTES = 5,       /* x86-64 */
+	THIN_BYTES = 4 << 10, /* no loop with 100 instructions in it has so few */
 };
 
 _Static_assert((int)KERNEL_STATE_MAX == (int)RUNTIME_STATE_MAX, "a state is copied whole");
@@ -287,6 +288,15 @@ static void add_links(struct machine_code *code, const struct unwind_functions *
 	}
 }
 
+static bool is_thin(const struct machine_code *code)
+{
+	u64 bytes = 0;
+
+	for (u32 i = 0; i < code->loop_count; i++)
+		bytes += code->loops[i].end - code->loops[i].begin;
+	return bytes < THIN_BYTES;
+}
+
 /* As linked. Who has many callers has no shell: it is one itself, or does its own work first. */
 static void search(struct machine_code *code, const struct attached *attached,
 		   const struct image *image, u64 address)
@@ -299,6 +309,7 @@ static void search(struct machine_code *code, const struct attached *attached,
 						     NULL;
 	if (loop) {
 		add_whole(code, &functions, loop, MACHINE_LOOP);
+		code->is_thin = is_thin(code);
 		code->begin_bytes = BEGIN_BYTES;
 		add_links(code, &functions, attached);
 		u32 count = unwind_function_callers(&functions, loop, shells, SHELLS_MAX);

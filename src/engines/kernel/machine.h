@@ -4,7 +4,9 @@
  *
  * Both are found in the running process, in stripped ones too: the words of known threads are looked for around their
  * thread pointers, and the loop by what the runtime knows of it, with its cold parts.  A loop may have a shell: a function
- * that does nothing but run it (rb_vm_exec around vm_exec_core). A frame that is pushed belongs to both. */
+ * that does nothing but run it (rb_vm_exec around vm_exec_core). A frame that is pushed belongs to both.  Or it has its
+ * instructions elsewhere, each a function that goes on with the next by a tail call (CPython 3.14 --with-tail-call-interp):
+ * then it is small, and the one that it seems to have called is a part of it. */
 #pragma once
 #include "engines/kernel/shared.h"
 #include "runtimes/attached.h"
@@ -27,6 +29,7 @@ struct machine_loop {
 /* The code of a VM's loop: of a process, or as linked. */
 struct machine_code {
 	u32 loop_count, end_count;
+	bool is_thin;    /* what runs managed frames are functions that the loop calls */
 	u32 begin_bytes; /* of a loop, in which its frame may not be linked yet */
 	struct machine_loop loops[MACHINE_LOOPS_MAX];
 	u64 ends[MACHINE_ENDS_MAX]; /* calls that a loop makes when its frame is linked no more */
