@@ -67,7 +67,7 @@ class Interpreter:
 
     @property
     def free_threaded(self):
-        return self.name.endswith("t")
+        return self.language is PYTHON and self.argv[0].endswith("t")
 
     @property
     def programs(self):
