@@ -20,6 +20,7 @@ enum {
 	/* A refresh may take a tenth of a CPU at the most. It is its CPU time that counts: one that had to wait for
 	 * a CPU in the middle must not put off the next, where a process lives for so long only. */
 	REFRESH_SHARE = 10,
+	TORN_LISTS_MOST = 4, /* in a row, before it is taken to be the end of the VM */
 };
 
 /* So long after it was asked for in vain a thread's name is asked for again. */
@@ -87,6 +88,7 @@ struct refresh {
 	struct reader_thread **found; /* parallel: what a VM thread runs on; NULL: none */
 	u32 known;                    /* threads there before */
 	u32 hint;
+	bool is_torn; /* a VM's list changed as it was read: who was not met in it may be there */
 };
 
 static int by_inner_tid(const void *a, const void *b)
@@ -334,8 +336,11 @@ static bool refresh_runtime(struct refresh *refresh, const struct attached *atta
 
 	for (u32 n = 0; n < THREADS_MAX; n++) {
 		struct vm_thread vm = { 0 };
-		if (attached->runtime->next_thread(mem, attached->state, &where, &vm) != STEP_MORE)
-			break; /* a list that changed under us: the next refresh sees the rest */
+		enum step step = attached->runtime->next_thread(mem, attached->state, &where, &vm);
+		if (step != STEP_MORE) {
+			refresh->is_torn |= step != STEP_DONE;
+			break;
+		}
 		const struct target_thread *native = native_of(&vm, &refresh->all);
 		if (vm.tid && !native)
 			continue; /* a forked child's copy of a thread that only the parent has */
@@ -356,8 +361,29 @@ static bool refresh_runtime(struct refresh *refresh, const struct attached *atta
 	return true;
 }
 
+/* What a torn list does not say is as it was: a thread that is taken for none of the VM is another one from then on. */
+static void keep_known(struct refresh *refresh)
+{
+	struct reader_process *process = refresh->process;
+
+	process->torn_lists = refresh->is_torn ? process->torn_lists + 1 : 0;
+	if (!process->torn_lists || process->torn_lists > TORN_LISTS_MOST)
+		return;
+	for (u32 i = 0; i < refresh->known; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		const struct target_thread *native = find_inner(&refresh->all, thread->inner_tid);
+		thread->second.present |= thread->second.attached != NULL;
+		if (thread->present || !thread->attached || (thread->tid && !native))
+			continue;
+		thread->present = thread->bound_present = true;
+		if (native)
+			refresh->found[native - refresh->all.at] = thread;
+	}
+}
+
 static bool refresh_others(struct refresh *refresh)
 {
+	keep_known(refresh);
 	for (u32 i = 0; i < refresh->all.count; i++) {
 		const struct target_thread *native = &refresh->all.at[i];
 		struct reader_thread like = { .tid = native->tid, .inner_tid = native->inner_tid };
@@ -422,7 +448,7 @@ bool process_refresh(struct reader_process *process, const struct engine_options
 	}
 	vec_free(&refresh.all);
 	free(refresh.found);
-	process->threads_changed = false;
+	process->threads_changed = process->torn_lists && process->torn_lists <= TORN_LISTS_MOST;
 	process->refreshed = true;
 	process->refresh_ns = clock_now_ns() + (clock_own_cpu_ns() - began) * REFRESH_SHARE;
 	return good;

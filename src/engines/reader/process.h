@@ -94,6 +94,7 @@ struct reader_process {
 	bool has_run;  /* one of its threads had frames: who has none now is outside of the VM */
 	bool shares_memory; /* a vfork child before its exec: its stack is its parent's */
 	bool threads_changed;
+	u32 torn_lists; /* of threads, in a row */
 	bool refreshed; /* once at least: a thread that was not there then is new */
 	u64 refresh_ns; /* not before: a refresh costs, and threads can churn */
 	u64 ask_ns;     /* not before: whether it is still there */
