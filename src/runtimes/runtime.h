@@ -114,11 +114,18 @@ struct runtime_links {
 	u32 text_argument; /* which of its arguments (from 0) is a text there, and NULL elsewhere */
 };
 
+enum runtime_jit {
+	JIT_KEEPS_FRAMES, /* frame pointers */
+	JIT_KEEPS_WORDS,  /* return addresses, and little else */
+	JIT_JUMPS_ON,     /* pieces that jump to each other, each with a frame of its own */
+};
+
 struct runtime {
-	const char *name;       /* the language: "ruby" */
-	const char *lock;       /* what its users call the VM's lock: "GVL" */
-	enum frame_mark waits;  /* a thread waits for it */
-	bool jit_has_no_frames; /* what it compiles cannot be walked by frame pointers */
+	const char *name;      /* the language: "ruby" */
+	const char *lock;      /* what its users call the VM's lock: "GVL" */
+	enum frame_mark waits; /* a thread waits for it */
+	/* Optional: what code that it compiles at run time leaves on the native stack. NULL: frame pointers. */
+	enum runtime_jit (*jit)(const void *state);
 	u32 state_size; /* plain data without pointers of ours; copied into BPF maps and to forked
 			   * children; RUNTIME_STATE_MAX at the most */
 

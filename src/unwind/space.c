@@ -2,6 +2,7 @@
  * space.c - see space.h. */
 #include "unwind/space.h"
 
+#include "unwind/follow.h"
 #include "unwind/jit.h"
 #include "unwind/made.h"
 
@@ -38,6 +39,8 @@ void unwind_space_free(struct unwind_space *space)
 {
 	vec_free(&space->ranges);
 	free_jit(space);
+	unwind_follower_free(space->follower);
+	space->follower = NULL;
 }
 
 void unwind_space_clear(struct unwind_space *space)

@@ -69,7 +69,8 @@ struct unwind_space {
 	VEC(struct unwind_range) ranges;
 	struct unwind_jit jit;
 	bool is_filled;
-	bool has_no_frames; /* code that is made at run time keeps none (YJIT) */
+	enum made_way made_way;           /* out of code that is made at run time */
+	struct unwind_follower *follower; /* NULL: none was needed yet */
 };
 
 /* Borrows both. Zeros are freed, too. */

@@ -79,9 +79,13 @@ class Interpreter:
         inner = [*self.argv, *self.language.options, f"{self.programs}/{program}", *map(str, args)]
         return ["chroot", str(self.root), *inner] if self.root else inner
 
-    def has_module(self, name):
+    def runs(self, text):
+        """Does it run this without an exception?"""
         outside = ["chroot", str(self.root)] if self.root else []
-        return not subprocess.run([*outside, *self.argv, "-c", f"import {name}"], capture_output=True).returncode
+        return not subprocess.run([*outside, *self.argv, "-c", text], capture_output=True).returncode
+
+    def has_module(self, name):
+        return self.runs(f"import {name}")
 
     def scratch(self, name):
         """A file for the program to write: (as it sees it, as we see it)."""

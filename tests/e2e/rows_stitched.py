@@ -82,6 +82,17 @@ def trampolines(run):
     yield at_least("with the names of its perf map", 100 * named[True] / named.total(), 99, " %")
 
 
+@row("stitched-jit", "Python with PYTHON_JIT=1, where it compiles at run time: the same, through code that keeps no frames (3.14)",
+     language="python")
+def jit(run):
+    if not run.interpreter.runs("import sys; assert sys._jit.is_available()"):
+        raise Skip("it has no JIT")
+    recording = yield from calls_back(run, "python", {"PYTHON_JIT": "1"})
+    made = sum(stack.count for stack in recording.stacks if "[unknown]" in symbols(stack))
+    # 3.15 finds nothing to compile in it
+    yield at_least("samples with code that it made", 100 * made / recording.samples, 50 if run.interpreter.version < (3, 15) else 0, " %")
+
+
 def begins(stack):
     """Is it whole: from the first function of its thread or fiber on? Of a thread that ends there is the kernel's part alone."""
     user = [frame.label for frame in stack.frames if not frame.label.endswith(" [kernel]")]

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * unwind.c - fuzzing the unwind tables: any bytes as .eh_frame, .debug_frame or .gopclntab of an image (and
- * those are its code, too), and as a compiled table.
+ * those are its code, too), as a compiled table, and as code that is followed to its end.
  *
  * Whatever the bytes are, a table that was compiled is a good one, and a search in a good one stays inside it. */
 #include "elf/image.h"
+#include "unwind/follow.h"
 #include "unwind/rows.h"
 #include "unwind/rule.h"
 
@@ -73,12 +74,42 @@ static void search(const struct unwind_table *table)
 	}
 }
 
+/* Bytes that are code at address 1 << 20. */
+struct bytes {
+	struct mem mem;
+	const u8 *data;
+	size_t size;
+};
+
+static bool read_bytes(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	const struct bytes *bytes = (const struct bytes *)mem;
+	u64 at = addr - (1 << 20);
+
+	(void)hold;
+	if (at > bytes->size || len > bytes->size - at)
+		return false;
+	memcpy(dst, bytes->data + at, len);
+	return true;
+}
+
+static void follow(const u8 *data, size_t size)
+{
+	struct bytes bytes = { { read_bytes }, data, size };
+	struct unwind_follower *follower = NULL;
+
+	for (u32 i = 0; i < 4; i++)
+		unwind_follow(&follower, &bytes.mem, (1 << 20) + i * size / 4);
+	unwind_follower_free(follower);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const sections[] = { ".eh_frame", ".debug_frame", ".gopclntab" };
 	struct unwind_report report;
 	struct unwind_table table;
 
+	follow(data, size);
 	for (u32 i = 0; i < COUNT_OF(sections); i++) {
 		struct image *image = open_image(data, size, sections[i]);
 		if (!image)

@@ -121,7 +121,7 @@ static bool tell_process(struct run *run, struct watched *process, struct err *e
 				       .execs = process->execs,
 				       .is_held = run->options.may_start && !process->execs &&
 						  process->target != &process->own,
-				       .has_no_frames = process->space.has_no_frames,
+				       .made_way = (u8)process->space.made_way,
 				       .tells_jit = unwind_jit_may_tell(&process->space) };
 
 	for (u32 i = 0; i < KERNEL_VMS; i++)

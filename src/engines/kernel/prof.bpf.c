@@ -484,7 +484,7 @@ int on_exec(u64 *context)
 	if (!process)
 		return 0;
 	process->space = 0;
-	process->is_held = process->has_no_frames = process->tells_jit = 0;
+	process->is_held = process->made_way = process->tells_jit = 0;
 	for (u32 i = 0; i < KERNEL_VMS; i++)
 		process->machines[i] = 0;
 	process->execs++;

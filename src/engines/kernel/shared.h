@@ -92,8 +92,8 @@ struct kernel_process {
 	u32 space, execs; /* a key of `spaces`, 0: not known yet; how many execs were seen */
 	u32 machines[KERNEL_VMS]; /* keys of `machines`; 0: none is known */
 	u8 is_held;               /* it is still sonde, about to become the command */
-	u8 has_no_frames;         /* what it makes at run time keeps no frames (YJIT) */
-	u8 tells_jit; /* and debuggers may be told of it: what leads nowhere here is known by now */
+	u8 made_way;              /* enum made_way */
+	u8 tells_jit; /* and debuggers may be told of what it makes: what leads nowhere here is known by now */
 	u8 zero;
 };
 

@@ -221,7 +221,10 @@ static __always_inline enum unwind_step ruleless_step(struct drive *drive, bool 
 	struct mem mem = { &drive->room->kept };
 	struct made made = { &mem, &mem, drive->space, &drive->room->walk, &drive->room->tail };
 
-	if (!is_made || !drive->process->has_no_frames)
+	if (is_made &&
+	    drive->process->made_way == MADE_BY_CODE) /* the rest is for who can go along it */
+		return made_step_by_tail(&made, true) ? UNWIND_MORE : UNWIND_NO_RULE;
+	if (!is_made || drive->process->made_way == MADE_BY_FRAMES)
 		return made_step(&made, is_made) ? UNWIND_MORE : UNWIND_NO_RULE;
 	drive->found = false;
 	bpf_loop(MADE_SCAN_WORDS, scan_one, drive, 0);
@@ -258,7 +261,8 @@ static __always_inline enum unwind_step native_step(struct drive *drive)
 		return unwind_step(&mem, &rule, walk);
 	bool is_made = kind == KERNEL_RANGE_NO_TABLE;
 	enum unwind_step step = ruleless_step(drive, is_made);
-	head->has_rest = step == UNWIND_NO_RULE && is_made && drive->process->tells_jit;
+	head->has_rest = step == UNWIND_NO_RULE && is_made &&
+			 (drive->process->tells_jit || drive->process->made_way == MADE_BY_CODE);
 	return step;
 }
 

@@ -37,7 +37,7 @@ static bool copy_ranges(struct unwind_space *to, const struct unwind_space *from
 	memcpy(to->ranges.at, from->ranges.at, from->ranges.count * sizeof from->ranges.at[0]);
 	to->ranges.count = from->ranges.count;
 	to->is_filled = from->is_filled;
-	to->has_no_frames = from->has_no_frames;
+	to->made_way = from->made_way;
 	return true;
 }
 
@@ -309,6 +309,17 @@ bool watched_has_vm(const struct watched *process)
 	return false;
 }
 
+static void learn_made_way(struct unwind_space *space, const struct attached *attached)
+{
+	static const enum made_way ways[] = { [JIT_KEEPS_FRAMES] = MADE_BY_FRAMES,
+					      [JIT_KEEPS_WORDS] = MADE_BY_WORDS,
+					      [JIT_JUMPS_ON] = MADE_BY_CODE };
+	const struct runtime *runtime = attached->runtime;
+
+	if (runtime->jit && space->made_way == MADE_BY_FRAMES)
+		space->made_way = ways[runtime->jit(attached->state)];
+}
+
 int watched_next_vm(struct watched *process, machine_cache *cache)
 {
 	struct err err = { 0 };
@@ -319,7 +330,7 @@ int watched_next_vm(struct watched *process, machine_cache *cache)
 			continue;
 		if (machine_find(&process->vms[i].machine, attached, &process->space, cache,
 				 &err)) {
-			process->space.has_no_frames |= attached->runtime->jit_has_no_frames;
+			learn_made_way(&process->space, attached);
 			return (int)i;
 		}
 		process->may_have_one = true;

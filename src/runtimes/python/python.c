@@ -289,11 +289,21 @@ static bool links(const void *state_, struct runtime_links *out)
 	return state->facts & PYTHON_FRAME_IS_OBJECT;
 }
 
+/* From 3.15 on it keeps frame pointers. */
+static enum runtime_jit jit(const void *state)
+{
+	u32 minor = python_minor(state);
+
+	return python_major(state) == 3 && (minor == 13 || minor == 14) ? JIT_JUMPS_ON :
+									  JIT_KEEPS_FRAMES;
+}
+
 extern const struct runtime python_runtime;
 const struct runtime python_runtime = {
 	.name = "python",
 	.lock = "GIL",
 	.waits = MARK_GIL,
+	.jit = jit,
 	.state_size = sizeof(struct python_state),
 	.attach = python_attach,
 	.next_thread = next_thread,

@@ -168,12 +168,18 @@ static u64 loop_of(const struct mem *mem, const void *state, const struct frame 
 	return first;
 }
 
+static enum runtime_jit jit(const void *state)
+{
+	(void)state;
+	return JIT_KEEPS_WORDS; /* YJIT */
+}
+
 extern const struct runtime ruby_runtime;
 const struct runtime ruby_runtime = {
 	.name = "ruby",
 	.lock = "GVL",
 	.waits = MARK_GVL,
-	.jit_has_no_frames = true,
+	.jit = jit,
 	.state_size = sizeof(struct ruby_state),
 	.attach = ruby_attach,
 	.next_thread = next_thread,
