@@ -100,7 +100,7 @@ static void take_deadline(struct auditing *all)
 		process_refresh(all->process, &side->options, NULL);
 		all->refresh_ns = now + REFRESH_MS * NS_PER_MS;
 	}
-	account_epoch(all->process, now, false, no_share, NULL);
+	account_epoch(all->process, 0, now, false, no_share, NULL);
 	all->aside_ns = 0;
 	u64 began = clock_own_cpu_ns();
 	attempt_process(&side->attempt, all->process);

@@ -54,6 +54,18 @@ def brief(run):
                       100 * abs(folded.total(recording.stacks) - cpu_ns) / cpu_ns, 2, " %", 2 if run.full else short)
 
 
+@row("pool", "work by turns in one thread and in 300, at 99 Hz: each its share, with both engines")
+def pool(run):
+    for engine in ("reader", "kernel"):
+        with start(run.interpreter, "pool.rb", 300) as target:
+            recording = run.sonde.record(target.pid, rate=99, seconds=run.seconds(60, 4), weights=True, threads=True, more=("-e", engine))
+            spent = target.finish()["spent_ns"]
+        ours = sum(stack.count for stack in recording.stacks if stack.tid != target.pid)
+        truth = spent["brief"] / sum(spent.values())
+        yield at_most(f"{engine}: share of the 300, off", 100 * abs(ours / folded.total(recording.stacks) - truth), 3, " points",
+                      stats.share_bar(3, truth, recording.quality["samples"]))
+
+
 @row("kernel-low-rates", "1 to 50 Hz: as many samples as were asked for", language="native")
 def low_rates(run):
     for rate, samples in ((1, 20), (2, 30), (5, 50), (20, 200), (50, 500)) if run.full else ((2, 12), (10, 50)):

@@ -33,9 +33,7 @@ static s64 owed_ns(const struct watched_thread *thread)
 	return (s64)(thread->runtime_ns - thread->paid_ns);
 }
 
-/* Of samples that stand for others, too.  What one is paid at the instant of a sample is too much by that sample's part, on the average:
- * another thread that used as much, and was not met then, has nothing to make up for it.  So that part stays.  (Found by simulation:
- * within 1 % for half a period to 100 of them, where it was 7 % less, or more.) */
+/* Of samples that stand for others, too. */
 static u64 estimate(struct run *run, struct watched *process, struct watched_thread *thread,
 		    u64 period_ns)
 {
@@ -45,30 +43,20 @@ static u64 estimate(struct run *run, struct watched *process, struct watched_thr
 		     carry_drain(&run->carried_ns, thread->unpaid);
 
 	thread->paid_ns += (u64)own;
-	thread->carried_ns = owed_ns(thread) + (s64)(period_ns / thread->unpaid);
+	thread->carried_ns = carry_left(owed_ns(thread), period_ns, thread->unpaid);
 	if (weight >= 0)
 		return (u64)weight;
 	process->carried_ns += weight;
 	return 0;
 }
 
-/* Has it used several periods since it was paid, and as many a second?  What it was paid before has no say in it, and nor has how long its next
- * sample was not to come: to pay those by the clock who were met too seldom would be to pay too much. */
-static bool is_known(const struct watched_thread *thread, u64 period_ns, u64 now_ns)
-{
-	s64 used = owed_ns(thread) - thread->left_ns, some = KNOWN_PERIODS * (s64)period_ns;
-	u64 passed_ns = now_ns > thread->paid_at_ns ? now_ns - thread->paid_at_ns : 0;
-
-	return owed_ns(thread) > 0 && used >= some &&
-	       (double)used * NS_PER_S >= (double)some * (double)passed_ns;
-}
-
 static u64 weight_of_all(struct run *run, struct watched *process, struct watched_thread *thread,
 			 u64 now_ns)
 {
 	u64 period_ns = NS_PER_S / run->options.hz;
+	u64 passed_ns = now_ns > thread->paid_at_ns ? now_ns - thread->paid_at_ns : 0;
 
-	if (!is_known(thread, period_ns, now_ns))
+	if (!carry_is_known(owed_ns(thread), thread->left_ns, period_ns, passed_ns))
 		return estimate(run, process, thread, period_ns);
 	u64 owed = (u64)owed_ns(thread);
 	thread->paid_ns = thread->runtime_ns;

@@ -8,6 +8,8 @@
 #include "engines/carry.h"
 
 static const u64 EPOCH_NS = 100 * NS_PER_MS;
+/* So long those wait whose clocks do not tell by then. */
+static const u64 PAY_NS = NS_PER_S;
 static const u64 FIRST_EPOCH_NS = 20 * NS_PER_MS; /* to learn soon who runs */
 /* A thread is looked at in every attempt for this long after it last used CPU. */
 static const u64 HOT_NS = 500 * NS_PER_MS;
@@ -46,7 +48,7 @@ static u64 thread_account(struct reader_thread *thread, u64 now_ns)
 	u64 used = time.cpu_ns > thread->accounted_ns ? time.cpu_ns - thread->accounted_ns : 0;
 	if (used) {
 		thread->accounted_ns = time.cpu_ns;
-		thread->owed_ns += used;
+		thread->owed_ns += (s64)used;
 		thread->hot_until_ns = now_ns + HOT_NS;
 	}
 	return used;
@@ -58,15 +60,16 @@ bool account_depart(struct reader_process *process, struct reader_thread *thread
 				     .life = thread->life,
 				     .unpaid = thread->unpaid,
 				     .unpaid_slots = thread->unpaid_slots,
-				     .ended = ended,
-				     .owed_ns = thread->owed_ns };
+				     .ended = ended };
 
-	if (!thread->unpaid && ended) {
-		process->loose_ns += thread->wanted ? (s64)thread->owed_ns : 0;
+	thread->carried_ns = thread->left_ns = 0;
+	if (thread->owed_ns < 0 || (!thread->unpaid && ended)) {
+		process->loose_ns += thread->wanted ? thread->owed_ns : 0;
 		thread->owed_ns = 0;
 	}
 	if (!thread->unpaid)
 		return true; /* what it is owed, its next sample carries */
+	departed.owed_ns = (u64)thread->owed_ns;
 	memcpy(departed.name, thread->name, sizeof departed.name);
 	if (!vec_push(&process->departed, departed))
 		return false;
@@ -108,7 +111,7 @@ static bool hand_on(struct reader_process *process, u32 index)
 			continue;
 		now->unpaid += one->unpaid;
 		now->unpaid_slots += one->unpaid_slots;
-		now->owed_ns += one->owed_ns;
+		now->owed_ns += (s64)one->owed_ns;
 		return true;
 	}
 	return false;
@@ -166,16 +169,43 @@ static u64 share_departed(struct reader_process *process, u64 left, share_fn *sh
 	return left;
 }
 
-static void share_owed(struct reader_process *process, share_fn *share, void *arg)
+/* Of samples that stand for others, too. */
+static u64 estimate_thread(struct reader_thread *thread, u64 period_ns)
+{
+	u64 slots = thread->unpaid_slots ? thread->unpaid_slots : thread->unpaid;
+	s64 own = (s64)(slots * period_ns) + carry_drain(&thread->carried_ns, slots);
+
+	own = own > 0 ? own : 0;
+	thread->owed_ns -= own;
+	thread->carried_ns = carry_left(thread->owed_ns, period_ns, slots);
+	return (u64)own;
+}
+
+static u64 all_owed(struct reader_thread *thread)
+{
+	u64 owed = (u64)thread->owed_ns;
+
+	thread->owed_ns = thread->carried_ns = 0;
+	return owed;
+}
+
+static void share_owed(struct reader_process *process, u64 period_ns, u64 now_ns, bool settle,
+		       share_fn *share, void *arg)
 {
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
-		if (!thread->owed_ns || !thread->unpaid)
+		u64 passed_ns = now_ns > thread->paid_at_ns ? now_ns - thread->paid_at_ns : 0;
+		bool is_known = !period_ns || carry_is_known(thread->owed_ns, thread->left_ns,
+							     period_ns, passed_ns);
+		if (thread->owed_ns == thread->left_ns || !thread->unpaid ||
+		    (!is_known && passed_ns < PAY_NS && !settle))
 			continue;
 		struct cpu_share owed = { thread->tid, thread->life, thread->name,
-					  thread->owed_ns };
+					  is_known ? all_owed(thread) :
+						     estimate_thread(thread, period_ns) };
 		share(arg, process, &owed);
-		thread->owed_ns = 0;
+		thread->left_ns = thread->owed_ns;
+		thread->paid_at_ns = now_ns;
 		thread->unpaid = 0;
 		thread->unpaid_slots = 0;
 	}
@@ -188,16 +218,16 @@ static u64 loose_of(const struct reader_process *process)
 
 u64 account_owed(const struct reader_process *process)
 {
-	u64 owed = loose_of(process);
+	s64 owed = (s64)loose_of(process);
 
 	for (u32 i = 0; i < process->threads.count; i++)
 		if (process->threads.at[i]->wanted)
 			owed += process->threads.at[i]->owed_ns;
-	return owed;
+	return owed > 0 ? (u64)owed : 0;
 }
 
-void account_epoch(struct reader_process *process, u64 now_ns, bool settle, share_fn *share,
-		   void *arg)
+void account_epoch(struct reader_process *process, u64 period_ns, u64 now_ns, bool settle,
+		   share_fn *share, void *arg)
 {
 	if (!settle && now_ns < process->epoch_ns + EPOCH_NS)
 		return;
@@ -223,7 +253,7 @@ void account_epoch(struct reader_process *process, u64 now_ns, bool settle, shar
 	}
 	if (process->some_unwanted)
 		process->loose_ns = 0;
-	share_owed(process, share, arg);
+	share_owed(process, period_ns, now_ns, settle, share, arg);
 }
 
 /* Deadlines that its unpaid samples stand for. */
@@ -266,13 +296,15 @@ static u64 stand_for_others(struct reader_process *process, u64 left, u64 period
 void account_ended(struct reader_process *process, u64 period_ns, share_fn *share, void *arg,
 		   struct account_ends *ends)
 {
-	u64 cpu_ns = 0, owed = 0, left;
+	u64 cpu_ns = 0, left;
+	s64 owed = 0;
 
 	for (u32 i = 0; i < process->threads.count; i++)
 		owed += process->threads.at[i]->owed_ns;
 	/* a zombie's clock still runs true */
 	if (target_cpu_ns(process->target, &cpu_ns) && cpu_ns > process->cpu_ns) {
-		u64 all = cpu_ns - process->cpu_ns + owed + loose_of(process);
+		u64 used = cpu_ns - process->cpu_ns + loose_of(process);
+		u64 all = owed >= 0 || used > (u64)-owed ? used + (u64)owed : 0;
 		/* a thread's clock can be read a moment after the process's */
 		left = all > process->rebound_ns ? all - process->rebound_ns : 0;
 		left = stand_for_others(process, left, period_ns, &ends->carried_ns);

@@ -232,6 +232,7 @@ static struct reader_thread *new_thread(struct refresh *refresh, u32 tid, u32 in
 	thread->tid = tid;
 	thread->inner_tid = inner_tid;
 	thread->life = ++process->lives;
+	thread->paid_at_ns = clock_now_ns();
 	thread->wanted = is_wanted(thread, refresh->options);
 	thread->probe = (struct thread_probe){ .schedstat_fd = -1, .stat_fd = -1 };
 	if (tid && !thread_probe_open(&thread->probe, process->target, tid))

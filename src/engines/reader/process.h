@@ -59,8 +59,11 @@ struct reader_thread {
 	u64 sampled_ns;            /* wall: when its last sample was taken; 0: never */
 	/* CPU accounting, see account.h */
 	u64 accounted_ns; /* CPU time handed out or owed */
-	u64 owed_ns;      /* used, but no sample was there to carry it */
-	u32 unpaid;       /* samples since the last share */
+	s64 owed_ns; /* used, and not handed out; less than 0: handed out as the part of others */
+	s64 left_ns; /* owed when it was paid the last time */
+	s64 carried_ns; /* what its later samples are to make up for; see carry.h */
+	u64 paid_at_ns; /* or when it was met */
+	u32 unpaid;     /* samples since the last share */
 	u64 unpaid_slots; /* deadlines that they stand for: theirs, and those that were missed before */
 	u64 hot_until_ns; /* it used CPU lately: looked at in each attempt until then */
 	bool was_running;

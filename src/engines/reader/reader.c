@@ -108,7 +108,8 @@ static bool has_used_cpu(struct reader_process *process)
 /* It was starting, and is no more: what it started is gone, or was never begun. */
 static void stop_starting(struct run *run, struct reader_process *process)
 {
-	account_epoch(process, clock_now_ns(), true, attempt_share, &run->attempt);
+	account_epoch(process, run->attempt.period_ns, clock_now_ns(), true, attempt_share,
+		      &run->attempt);
 	run->quality.cpu_unshared_ns += account_owed(process);
 	leave(run, process);
 	account_restart(process);
@@ -232,7 +233,8 @@ static void on_exec(struct run *run, u32 pid)
 		return;
 	}
 	if (is_sampled(process)) {
-		account_epoch(process, clock_now_ns(), true, attempt_share, &run->attempt);
+		account_epoch(process, run->attempt.period_ns, clock_now_ns(), true, attempt_share,
+			      &run->attempt);
 		run->quality.cpu_unshared_ns += account_owed(process);
 		leave(run, process);
 		account_restart(process);
@@ -390,7 +392,8 @@ static bool attempt_one(struct run *run, struct reader_process *process, u64 now
 	else
 		attempt_starting(&run->attempt, process);
 	if (run->options.mode == MODE_CPU)
-		account_epoch(process, now, false, attempt_share, &run->attempt);
+		account_epoch(process, run->attempt.period_ns, now, false, attempt_share,
+			      &run->attempt);
 	/* a process that never runs is never read: ask now and then */
 	bool ask = attempt->gone || (quality->samples == samples && now >= process->ask_ns);
 	u32 pid = process->target->pid;
@@ -441,8 +444,8 @@ static void settle(struct run *run, u64 now)
 {
 	for (u32 i = 0; run->options.mode == MODE_CPU && i < run->processes.count; i++)
 		if (is_sampled(run->processes.at[i]))
-			account_epoch(run->processes.at[i], now, true, attempt_share,
-				      &run->attempt);
+			account_epoch(run->processes.at[i], run->attempt.period_ns, now, true,
+				      attempt_share, &run->attempt);
 }
 
 static const u64 SPIN_NS = 15 * NS_PER_US;
