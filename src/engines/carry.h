@@ -4,19 +4,21 @@
  * Of threads that have used less than some periods most have no sample, so that those that have one are paid by the period.  What
  * the clocks say more or less than that is carried on to later samples. */
 #pragma once
-#include "base/types.h"
+#include "base/clock.h"
 
 /* So many periods, and the thread's own clock knows better: one in 55 has no sample by then. */
 enum { KNOWN_PERIODS = 4 };
 
-/* Has who is owed so much, and was owed `left` when it was paid `passed_ns` ago, used several periods since, and as many a second? What it was
+/* Has who is owed so much, and was owed `left` when it was paid at `paid_at_ns`, used several periods since, and as many a second? What it was
  * paid before has no say in it, and nor has how long its next sample was not to come: to pay those by the clock who were met too
  * seldom would be to pay too much. */
-static inline bool carry_is_known(s64 owed, s64 left, u64 period_ns, u64 passed_ns)
+static inline bool carry_is_known(s64 owed, s64 left, u64 period_ns, u64 paid_at_ns, u64 now_ns)
 {
 	s64 used = owed - left, some = KNOWN_PERIODS * (s64)period_ns;
+	u64 passed_ns = now_ns > paid_at_ns ? now_ns - paid_at_ns : 0;
 
-	return owed > 0 && used >= some && (double)used * 1e9 >= (double)some * (double)passed_ns;
+	return owed > 0 && used >= some &&
+	       (double)used * (double)NS_PER_S >= (double)some * (double)passed_ns;
 }
 
 /* What is carried is drained by so many samples: with more the sum is further off, with fewer each weight. */

@@ -14,8 +14,8 @@
 struct unwind_followed {
 	bool from_fp; /* all from the frame pointer, and not from the stack pointer */
 	s64 up;       /* to the return address */
-	s32 saved
-		[UNWIND_REGISTERS]; /* to what was pushed of a register, and 1 more; 0: it was not */
+	/* To what was pushed of a register, and 1 more; 0: it was not. */
+	s32 saved[UNWIND_REGISTERS];
 };
 
 struct unwind_follower; /* opaque: what was followed lately */

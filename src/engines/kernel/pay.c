@@ -54,9 +54,9 @@ static u64 weight_of_all(struct run *run, struct watched *process, struct watche
 			 u64 now_ns)
 {
 	u64 period_ns = NS_PER_S / run->options.hz;
-	u64 passed_ns = now_ns > thread->paid_at_ns ? now_ns - thread->paid_at_ns : 0;
 
-	if (!carry_is_known(owed_ns(thread), thread->left_ns, period_ns, passed_ns))
+	if (!carry_is_known(owed_ns(thread), thread->left_ns, period_ns, thread->paid_at_ns,
+			    now_ns))
 		return estimate(run, process, thread, period_ns);
 	u64 owed = (u64)owed_ns(thread);
 	thread->paid_ns = thread->runtime_ns;

@@ -194,11 +194,11 @@ static void share_owed(struct reader_process *process, u64 period_ns, u64 now_ns
 {
 	for (u32 i = 0; i < process->threads.count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
-		u64 passed_ns = now_ns > thread->paid_at_ns ? now_ns - thread->paid_at_ns : 0;
+		if (!thread->unpaid || thread->owed_ns == thread->left_ns)
+			continue;
 		bool is_known = !period_ns || carry_is_known(thread->owed_ns, thread->left_ns,
-							     period_ns, passed_ns);
-		if (thread->owed_ns == thread->left_ns || !thread->unpaid ||
-		    (!is_known && passed_ns < PAY_NS && !settle))
+							     period_ns, thread->paid_at_ns, now_ns);
+		if (!is_known && now_ns < thread->paid_at_ns + PAY_NS && !settle)
 			continue;
 		struct cpu_share owed = { thread->tid, thread->life, thread->name,
 					  is_known ? all_owed(thread) :

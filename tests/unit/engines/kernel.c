@@ -217,22 +217,28 @@ static void managed_frames_take_the_place_of_loops_and_shells(void **unused)
 	watched_free(process);
 }
 
+static void check_thin(const u64 *pcs, u32 pc_count, const u64 *wanted, u32 count)
+{
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, pc_count, two_segments, 3);
+
+	process->vms[0].machine.code.is_thin = true;
+	struct assembled got = run_assembly(process, &made, size, false);
+	assert_int_equal(got.sample->leftover, 0);
+	check_ids(got, wanted, count);
+	watched_free(process);
+}
+
 static void what_a_thin_loop_calls_is_its_instruction(void **unused)
 {
 	/* memcpy <- an instruction <- loop <- PyObject_Call <- an instruction <- loop <- main */
 	static const u64 pcs[] = { 0x100, 0x110, 0x5010, 0x200, 0x120, 0x5020, 0x300 };
 	static const u64 wanted[] = { 0x100, 0xa1, 0x1ff, 0xb1, 0xb2, 0x2ff };
-	struct unwind_files files = { 0 };
-	struct watched *process = with_a_machine(&files);
-	struct made_record made;
-	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
 
 	(void)unused;
-	process->vms[0].machine.code.is_thin = true;
-	struct assembled got = run_assembly(process, &made, size, false);
-	assert_int_equal(got.sample->leftover, 0);
-	check_ids(got, wanted, COUNT_OF(wanted));
-	watched_free(process);
+	check_thin(pcs, COUNT_OF(pcs), wanted, COUNT_OF(wanted));
 }
 
 /* The first instruction has not been called yet. */
@@ -240,15 +246,9 @@ static void a_thin_loop_can_be_the_leaf(void **unused)
 {
 	static const u64 pcs[] = { 0x5010, 0x5020, 0x300 };
 	static const u64 wanted[] = { 0xa1, 0xb1, 0xb2, 0x2ff };
-	struct unwind_files files = { 0 };
-	struct watched *process = with_a_machine(&files);
-	struct made_record made;
-	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 3);
 
 	(void)unused;
-	process->vms[0].machine.code.is_thin = true;
-	check_ids(run_assembly(process, &made, size, false), wanted, COUNT_OF(wanted));
-	watched_free(process);
+	check_thin(pcs, COUNT_OF(pcs), wanted, COUNT_OF(wanted));
 }
 
 static void two_vms_have_a_loop_each(void **unused)
