@@ -17,6 +17,7 @@ RATE = 299  # a copy of the stack each
 STACK_BYTES = 65_528
 TOP = 20
 RETURNS = "restore_rt"
+TABLELESS = "assembled"  # of shapes.c
 FRAME = re.compile(r"^\s+[0-9a-f]+ (.+?)(?:\+0x[0-9a-f]+)?$")
 
 
@@ -35,13 +36,13 @@ def perf_stacks(text):
 
 
 def same(name):
-    """One name of those that a function of libc has: __GI___qsort_r and qsort_r, __vdso_clock_gettime and clock_gettime."""
-    return re.sub(r"^(_*(GI|vdso)_|_)+", "", name)
+    """One name of those that a function of libc has: __GI___qsort_r and qsort_r, __vdso_clock_gettime and clock_gettime, memcpy and memmove."""
+    return re.sub(r"^memcpy", "memmove", re.sub(r"^(_*(GI|vdso)_|_)+", "", name))
 
 
-def begins(stack):
-    """perf unwinds nothing in the function that returns from a signal: these stacks are left out on both sides."""
-    return stack[0] != RETURNS
+def is_for_both(stack):
+    """perf unwinds nothing in the function that returns from a signal, and through none that has no table: these stacks are left out on both sides."""
+    return stack[0] != RETURNS and TABLELESS not in stack
 
 
 def shares(stacks):
@@ -49,7 +50,7 @@ def shares(stacks):
     own, whole, count = Counter(), Counter(), 0
     for names, samples in stacks:
         names = list(map(same, names))
-        if not begins(names):
+        if not is_for_both(names):
             continue
         own[names[0]] += samples
         whole.update({name: samples for name in set(names) - {RETURNS}})  # perf has no name for it as a caller
