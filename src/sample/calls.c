@@ -208,6 +208,8 @@ static bool middle_is_plausible(const struct calls *calls, u64 salt, const struc
 
 	if (!triple || !between || triple->count <= TWICE)
 		return false;
+	if (!outer) /* it lies in its slot as long as its thread lives: the root of a rare one is as sure as any */
+		return true;
 	struct frame leader = leader_of(between);
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
 	return !is_rare(triple->count, between->count, leading ? leading->count : 0);
@@ -367,18 +369,18 @@ enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct fra
 	bool known = learned->hash == hash, doubted = doubts & ~(u32)CALLS_LINKED;
 	if (!known)
 		*learned = (struct learned){ .hash = hash };
-	if (known && !doubted && learned->sightings > TWICE)
-		return CALLS_BELIEVED;
-	learned->sightings++;
 	u32 times = ++learned->uncounted;
-	if (learned->plausible >= SURE && times < DOZEN)
+	bool is_due = doubted ? learned->plausible < SURE || times >= DOZEN :
+				learned->counted <= TWICE || times >= learned->counted;
+	if (!is_due)
 		return CALLS_BELIEVED;
 	learned->uncounted = 0;
+	learned->counted += times;
 	learn(calls, salt, frames, count, times, doubts & CALLS_LINKED);
 	enum calls_verdict verdict = judge(calls, salt, frames, count, doubts);
 	/* what was not doubted is no sign that it need not be */
 	if (doubted)
-		learned->plausible = verdict == CALLS_BELIEVED ? learned->plausible + times : 0;
+		learned->plausible = verdict == CALLS_BELIEVED ? learned->plausible + 1 : 0;
 	return verdict;
 }
 
@@ -390,14 +392,14 @@ static bool put_back(const struct calls *calls, u64 salt, const struct frame *ou
 {
 	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
 
-	/* a function that was never seen there may be new: it is no sign of another's place */
-	if (!between || !find(calls, salt, PAIR, outer, NULL, middle))
+	/* a function that was never seen there may be new: it is no sign of another's place; nor is a root ever another's */
+	if (!outer || !between || !find(calls, salt, PAIR, outer, NULL, middle))
 		return false;
 	struct frame leader = leader_of(between);
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
 	if (!leading || leading->count <= TWICE || leading->count * 10 < between->count * 9)
 		return false;
-	if (outer && !find(calls, salt, TRIPLE, outmost, outer, &leader))
+	if (!find(calls, salt, TRIPLE, outmost, outer, &leader))
 		return false;
 	middle->id = leader.id;
 	middle->owner = leader.owner;

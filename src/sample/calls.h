@@ -57,9 +57,9 @@ struct call {
 /* A stack that was learned lately. */
 struct learned {
 	u64 hash;
-	u32 plausible; /* sightings in a row that the numbers did not speak against */
-	u32 uncounted; /* sightings since it was counted */
-	u32 sightings;
+	u32 plausible; /* judgements in a row that the numbers did not speak against */
+	u32 counted;   /* sightings */
+	u32 uncounted; /* and since then */
 };
 
 struct calls {
@@ -82,7 +82,8 @@ enum calls_verdict {
 
 void calls_fini(struct calls *calls);
 /* Learns all calls of a stack that held, leaf first; is it believed? `salt` keeps programs apart.
- * With doubts each sighting counts; without, a stack that was learned three times costs one hash. */
+ * Sightings are counted, of whatever thread: what is rare among those of restless ones need not be. A stack that was plausible
+ * often is counted by the dozen; one that is not doubted each time that it was seen as often again, which costs a hash in between. */
 enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
 				 u32 count, u32 doubts);
 enum calls_source {

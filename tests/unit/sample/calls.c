@@ -93,6 +93,42 @@ static void a_replaced_caller_is_put_back(void **state)
 	calls_fini(&calls);
 }
 
+/* Of two threads one moves a lot: the other's function, which is seen as often, is not its. */
+static void what_is_rare_among_the_restless_need_not_be(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame still[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame restless[] = { frame(MAP, 1), frame(BAZ, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 1000; i++) {
+		JUDGED(&calls, still, 0);
+		JUDGED(&calls, restless, CALLS_DOUBT_ALL);
+	}
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, still, COUNT_OF(still)), 4);
+	assert_int_equal(still[1].id, BOB);
+	assert_true(BELIEVED(&calls, still));
+	calls_fini(&calls);
+}
+
+/* Two threads call the same function: the root of the one that is seldom seen is not the other's. */
+static void a_root_is_not_replaced(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame rare[] = { frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
+	struct frame often[] = { frame(BAZ, 5), frame(FOO, 7), frame(BOB, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 1000; i++)
+		JUDGED(&calls, often, CALLS_DOUBT_ALL);
+	for (u32 i = 0; i < 3; i++)
+		JUDGED(&calls, rare, CALLS_DOUBT_ALL);
+	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, rare, COUNT_OF(rare)), 3);
+	assert_int_equal(rare[2].id, MAIN);
+	assert_true(BELIEVED(&calls, rare));
+	calls_fini(&calls);
+}
+
 /* Of another process, bob may call map: what is in the slot here cannot be told. */
 static void nothing_is_put_back_from_other_processes(void **state)
 {
@@ -399,6 +435,8 @@ int main(void)
 		cmocka_unit_test(nothing_stands_before_anything_is_proven),
 		cmocka_unit_test(a_call_that_never_was_does_not_stand),
 		cmocka_unit_test(a_replaced_caller_is_put_back),
+		cmocka_unit_test(what_is_rare_among_the_restless_need_not_be),
+		cmocka_unit_test(a_root_is_not_replaced),
 		cmocka_unit_test(nothing_is_put_back_from_other_processes),
 		cmocka_unit_test(a_function_that_is_new_is_not_replaced),
 		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
