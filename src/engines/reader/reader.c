@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/thread.h"
 #include "engines/reader/account.h"
 #include "engines/reader/attempt.h"
 #include "engines/reader/ghosts.h"
@@ -521,12 +522,16 @@ static bool run_until(struct run *run, u64 until_ns, struct err *err)
 	}
 }
 
+/* A wake-up is on time where another program's slice would have to end first. The kernel's shortest. */
+static const u64 SLICE_NS = 100 * NS_PER_US;
+
 static bool reader_pump(struct run *run, u64 until_ns, sample_fn *fn, void *arg, struct err *err)
 {
 	run->attempt.fn = fn;
 	run->attempt.arg = arg;
-	u64 slack_ns = clock_set_slack_ns(1);
+	u64 slack_ns = clock_set_slack_ns(1), slice_ns = thread_set_slice_ns(SLICE_NS);
 	bool goes_on = run_until(run, until_ns, err);
+	thread_set_slice_ns(slice_ns);
 	clock_set_slack_ns(slack_ns);
 	return goes_on;
 }
