@@ -22,8 +22,8 @@ enum {
 	TASKS_PER_SECOND = 20000, /* 4 us each */
 	FIRST_LOOKS_PER_ATTEMPT = 32,
 	/* Threads whose context switches are watched; the others are looked at in turn. */
-	WATCHED_PER_ATTEMPT = 2,
 	WATCHED_MOST = 512,
+	WATCHED_PER_SECOND = 1000, /* anew: 30 us each */
 };
 
 /* schedstat of a running thread moves at scheduler ticks only, 10 ms apart at CONFIG_HZ=100: a
@@ -441,6 +441,19 @@ static u32 smaller(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
+/* More of those that are idle, when all have been looked at. */
+static void watch_more(const struct attempt *attempt, const struct reader_process *process,
+		       u32 watched)
+{
+	u32 most = smaller(WATCHED_MOST, watched + WATCHED_PER_SECOND / attempt->options->hz + 1);
+
+	for (u32 i = 0; i < process->threads.count && watched < most; i++) {
+		struct reader_thread *thread = process->threads.at[i];
+		if (thread->wanted && thread->tid && !thread->probe.switches.pages)
+			watched += thread_probe_watch(&thread->probe, process->target);
+	}
+}
+
 /* Idle threads are watched, which costs nothing until one gets a CPU.  Those that cannot be are looked at in turn, so many
  * in an attempt that it stays cheap: reading the heads of 1,000 takes half a millisecond. What one uses meanwhile is owed to
  * its next sample. */
@@ -451,7 +464,7 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 	u32 heads = smaller(HEADS_PER_ATTEMPT, HEADS_PER_SECOND / hz + 1);
 	u32 probes = smaller(PROBES_PER_ATTEMPT, IDLE_PROBES_PER_SECOND / hz + 1);
 	u32 turns = count / heads + 1;
-	u32 watched = 0, opened = 0;
+	u32 watched = 0;
 
 	vec_clear(&attempt->looked_at);
 	for (u32 i = 0; i < count; i++) {
@@ -465,9 +478,6 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 		} else if (thread->probe.switches.pages) {
 			if (!thread_probe_slept(&thread->probe))
 				becomes_hot(attempt, process, thread);
-		} else if (opened < WATCHED_PER_ATTEMPT && watched < WATCHED_MOST &&
-			   thread_probe_watch(&thread->probe, process->target)) {
-			opened++;
 		} else if ((i + process->head_turn) % turns == 0) {
 			look_in_bulk(attempt, process, thread);
 		}
@@ -480,6 +490,7 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 		    !thread->probe.switches.pages && used_cpu(thread))
 			becomes_hot(attempt, process, thread);
 	}
+	watch_more(attempt, process, watched);
 }
 
 /* ---- wall ---------------------------------------------------------------------------------- */
