@@ -11,8 +11,8 @@
  *	callee    (callee)                  how often
  *	path      (path of the caller, its place, callee)   of lists only
  *
- * Keys are 64-bit hashes with a secret seed and are not kept in full: one false match in 10^12
- * looks. */
+ * Each is kept twice: of the program, and of the thread.  Keys are 64-bit hashes with a secret seed and are not kept in
+ * full: one false match in 10^12 looks. */
 #include "sample/calls.h"
 
 #include <string.h>
@@ -189,9 +189,24 @@ static void learn(struct calls *calls, u64 salt, const struct frame *frames, u32
 
 /* ---- believing --------------------------------------------------------------------------- */
 
+static u64 count_of(const struct call *call)
+{
+	return call ? call->count : 0;
+}
+
 static bool is_rare(u64 count, u64 all, u64 leading)
 {
 	return all >= SIGHTINGS_MIN && count * RARE < all && leading * 10 >= all * 9;
+}
+
+/* Whose numbers tell what is rare: the thread's own, where it was seen there often enough. What another does seldom
+ * or always says nothing then. */
+static u64 who_tells(const struct calls *calls, const struct calls_whose *whose, enum sort sort,
+		     const struct frame *outer, const struct frame *inner)
+{
+	const struct call *own = find(calls, whose->thread, sort, outer, NULL, inner);
+
+	return own && own->count >= SIGHTINGS_MIN ? whose->thread : whose->program;
 }
 
 /* What most often lies between two frames. */
@@ -200,19 +215,24 @@ static struct frame leader_of(const struct call *between)
 	return (struct frame){ .id = between->id, .owner = between->owner };
 }
 
-static bool middle_is_plausible(const struct calls *calls, u64 salt, const struct frame *outer,
-				const struct frame *middle, const struct frame *inner)
+static bool middle_is_plausible(const struct calls *calls, const struct calls_whose *whose,
+				const struct frame *outer, const struct frame *middle,
+				const struct frame *inner)
 {
-	const struct call *triple = find(calls, salt, TRIPLE, outer, middle, inner);
-	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
+	const struct call *triple = find(calls, whose->program, TRIPLE, outer, middle, inner);
 
-	if (!triple || !between || triple->count <= TWICE)
+	if (!triple || triple->count <= TWICE)
 		return false;
 	if (!outer) /* it lies in its slot as long as its thread lives: the root of a rare one is as sure as any */
 		return true;
+	u64 salt = who_tells(calls, whose, SANDWICH, outer, inner);
+	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
+	if (!between)
+		return false;
 	struct frame leader = leader_of(between);
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
-	return !is_rare(triple->count, between->count, leading ? leading->count : 0);
+	triple = find(calls, salt, TRIPLE, outer, middle, inner);
+	return !is_rare(count_of(triple), between->count, count_of(leading));
 }
 
 /* A callee that ends sooner than a read held because it was there again, or had been: then the caller can have
@@ -237,9 +257,10 @@ static const struct call *find_leading(const struct calls *calls, u64 salt, cons
 }
 
 /* The next call may have begun in every copy: a second place must be seen more often than such an accident. */
-static bool place_is_plausible(const struct calls *calls, u64 salt, const struct frame *caller,
-			       const struct frame *callee)
+static bool place_is_plausible(const struct calls *calls, const struct calls_whose *whose,
+			       const struct frame *caller, const struct frame *callee)
 {
+	u64 salt = who_tells(calls, whose, PAIR, caller, callee);
 	const struct call *pair = find(calls, salt, PAIR, caller, NULL, callee);
 	const struct call *placed = find(calls, salt, PLACED, caller, NULL, callee);
 
@@ -250,8 +271,7 @@ static bool place_is_plausible(const struct calls *calls, u64 salt, const struct
 	if (pair->pos == caller->pos)
 		return true;
 	const struct call *leading = find_leading(calls, salt, pair, caller, callee);
-	return placed->count > TWICE &&
-	       !is_rare(placed->count, pair->count, leading ? leading->count : 0);
+	return placed->count > TWICE && !is_rare(placed->count, pair->count, count_of(leading));
 }
 
 /* Of a stack that moved, a caller's place is the least certain: the next call may have begun. */
@@ -272,9 +292,12 @@ static bool place_leads(const struct calls *calls, u64 salt, const struct call *
 
 /* A place that does not stand gives way to the one that leads. False: too few were seen to tell, and an accident
  * would be repeated until it is outvoted. */
-static bool set_place(const struct calls *calls, u64 salt, const struct call *pair,
+static bool set_place(const struct calls *calls, const struct calls_whose *whose,
 		      struct frame *caller, const struct frame *callee)
 {
+	u64 salt = who_tells(calls, whose, PAIR, caller, callee);
+	const struct call *pair = find(calls, salt, PAIR, caller, NULL, callee);
+
 	if (place_stands(pair, find(calls, salt, PLACED, caller, NULL, callee)))
 		return true;
 	if (!place_leads(calls, salt, pair, caller, callee))
@@ -323,48 +346,51 @@ static bool is_seen_from_here(const struct calls *calls, u64 salt, const struct 
 	return placed && placed->count > TWICE && call_is_plausible(calls, salt, caller, callee);
 }
 
-static bool is_plausible(const struct calls *calls, u64 salt, const struct frame *frames, u32 count,
-			 bool linked)
+static bool is_plausible(const struct calls *calls, const struct calls_whose *whose,
+			 const struct frame *frames, u32 count, bool linked)
 {
 	for (u32 i = count; i-- > 1;) {
 		const struct frame *outer = i + 1 < count ? &frames[i + 1] : NULL;
-		if (!middle_is_plausible(calls, salt, outer, &frames[i], &frames[i - 1]) ||
-		    !place_is_plausible(calls, salt, &frames[i], &frames[i - 1]) ||
-		    (linked && !is_seen_from_here(calls, salt, &frames[i], &frames[i - 1])))
+		if (!middle_is_plausible(calls, whose, outer, &frames[i], &frames[i - 1]) ||
+		    !place_is_plausible(calls, whose, &frames[i], &frames[i - 1]) ||
+		    (linked &&
+		     !is_seen_from_here(calls, whose->program, &frames[i], &frames[i - 1])))
 			return false;
 	}
 	return true;
 }
 
 /* A leaf's place says nothing about who calls whom. */
-static u64 hash_of(u64 salt, const struct frame *frames, u32 count)
+static u64 hash_of(const struct calls_whose *whose, const struct frame *frames, u32 count)
 {
-	u64 leaf[3] = { salt, frames[0].id, frames[0].owner };
+	u64 leaf[] = { whose->program, whose->thread, frames[0].id, frames[0].owner };
 
 	return table_hash(leaf, sizeof leaf) ^ table_hash(frames + 1, (count - 1) * sizeof *frames);
 }
 
-static enum calls_verdict judge(const struct calls *calls, u64 salt, const struct frame *frames,
-				u32 count, u32 doubts)
+static enum calls_verdict judge(const struct calls *calls, const struct calls_whose *whose,
+				const struct frame *frames, u32 count, u32 doubts)
 {
+	u64 program = whose->program;
+
 	if ((doubts & CALLS_DOUBT_LEAF) && count > 1 &&
-	    !call_is_plausible(calls, salt, &frames[1], &frames[0]))
+	    !call_is_plausible(calls, program, &frames[1], &frames[0]))
 		return CALLS_LEFTOVER;
 	if (!(doubts & CALLS_DOUBT_ALL))
 		return CALLS_BELIEVED;
-	if ((doubts & CALLS_LINKED) && !root_is_plausible(calls, salt, &frames[count - 1]))
+	if ((doubts & CALLS_LINKED) && !root_is_plausible(calls, program, &frames[count - 1]))
 		return CALLS_DOUBTED;
-	if (!is_plausible(calls, salt, frames, count, doubts & CALLS_LINKED))
+	if (!is_plausible(calls, whose, frames, count, doubts & CALLS_LINKED))
 		return CALLS_DOUBTED;
 	return CALLS_BELIEVED;
 }
 
-enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
-				 u32 count, u32 doubts)
+enum calls_verdict calls_believe(struct calls *calls, const struct calls_whose *whose,
+				 const struct frame *frames, u32 count, u32 doubts)
 {
 	if (!count)
 		return CALLS_BELIEVED;
-	u64 hash = hash_of(salt, frames, count);
+	u64 hash = hash_of(whose, frames, count);
 	struct learned *learned = &calls->learned[hash % COUNT_OF(calls->learned)];
 	bool known = learned->hash == hash, doubted = doubts & ~(u32)CALLS_LINKED;
 	if (!known)
@@ -376,24 +402,28 @@ enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct fra
 		return CALLS_BELIEVED;
 	learned->uncounted = 0;
 	learned->counted += times;
-	learn(calls, salt, frames, count, times, doubts & CALLS_LINKED);
-	enum calls_verdict verdict = judge(calls, salt, frames, count, doubts);
+	learn(calls, whose->program, frames, count, times, doubts & CALLS_LINKED);
+	if (whose->thread)
+		learn(calls, whose->thread, frames, count, times, doubts & CALLS_LINKED);
+	enum calls_verdict verdict = judge(calls, whose, frames, count, doubts);
 	/* what was not doubted is no sign that it need not be */
 	if (doubted)
 		learned->plausible = verdict == CALLS_BELIEVED ? learned->plausible + 1 : 0;
 	return verdict;
 }
 
-/* A frame that does not belong between its neighbours: what does, if that is one function? It must have
- * been called by `outer` when that was called from here (`outmost`), too: `loop` has as many blocks
- * as callers. */
-static bool put_back(const struct calls *calls, u64 salt, const struct frame *outmost,
-		     const struct frame *outer, struct frame *middle, const struct frame *inner)
+/* A frame that does not belong between its neighbours: what does, if that is one function of those that the thread
+ * calls there? It must have been called by `outer` when that was called from here (`outmost`), too: `loop` has as many
+ * blocks as callers. */
+static bool put_back(const struct calls *calls, const struct calls_whose *whose,
+		     const struct frame *outmost, const struct frame *outer, struct frame *middle,
+		     const struct frame *inner)
 {
+	u64 salt = whose->thread;
 	const struct call *between = find(calls, salt, SANDWICH, outer, NULL, inner);
 
 	/* a function that was never seen there may be new: it is no sign of another's place; nor is a root ever another's */
-	if (!outer || !between || !find(calls, salt, PAIR, outer, NULL, middle))
+	if (!outer || !between || !find(calls, whose->program, PAIR, outer, NULL, middle))
 		return false;
 	struct frame leader = leader_of(between);
 	const struct call *leading = find(calls, salt, TRIPLE, outer, &leader, inner);
@@ -439,24 +469,25 @@ static void note_moved(struct calls *calls, u64 salt, const struct frame *frames
 	}
 }
 
-u32 calls_standing(struct calls *calls, u64 salt, enum calls_source source, struct frame *frames,
+u32 calls_standing(struct calls *calls, const struct calls_whose *whose, struct frame *frames,
 		   u32 count)
 {
 	struct frame *outmost = NULL, *caller = NULL;
 	u32 standing = 0;
 
-	note_moved(calls, salt, frames, count);
+	note_moved(calls, whose->program, frames, count);
+	note_moved(calls, whose->thread, frames, count);
 	for (u32 i = count; i-- > 0; outmost = caller, caller = &frames[i], standing++) {
 		bool inner = i && frames[i - 1].kind != FRAME_MARK;
 		if (frames[i].kind == FRAME_MARK)
 			break;
 		/* the innermost that stands is not between two, and needs its caller only */
 		bool fits = !inner ||
-			    middle_is_plausible(calls, salt, caller, &frames[i], &frames[i - 1]);
-		if (!fits && source == CALLS_OWN)
-			fits = put_back(calls, salt, outmost, caller, &frames[i], &frames[i - 1]);
-		const struct call *pair = find(calls, salt, PAIR, caller, NULL, &frames[i]);
-		if (!pair || (caller && !set_place(calls, salt, pair, caller, &frames[i])))
+			    middle_is_plausible(calls, whose, caller, &frames[i], &frames[i - 1]);
+		if (!fits)
+			fits = put_back(calls, whose, outmost, caller, &frames[i], &frames[i - 1]);
+		if (!find(calls, whose->program, PAIR, caller, NULL, &frames[i]) ||
+		    (caller && !set_place(calls, whose, caller, &frames[i])))
 			break;
 		if (!fits)
 			return standing + 1;
@@ -464,12 +495,12 @@ u32 calls_standing(struct calls *calls, u64 salt, enum calls_source source, stru
 	return standing;
 }
 
-u32 calls_standing_linked(struct calls *calls, u64 salt, enum calls_source source,
+u32 calls_standing_linked(struct calls *calls, const struct calls_whose *whose,
 			  struct frame *frames, u32 count)
 {
-	u32 standing = calls_standing(calls, salt, source, frames, count);
+	u32 standing = calls_standing(calls, whose, frames, count);
 
-	return known_path(calls, salt, frames, count, standing);
+	return known_path(calls, whose->program, frames, count, standing);
 }
 
 void calls_fini(struct calls *calls)

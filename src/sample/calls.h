@@ -9,7 +9,7 @@
  * has been seen between its two neighbours in a stack of this program that held.
  *
  * A slot that was replaced meanwhile gives itself away: what it holds does not call what lies
- * under it.  If one function is known to be called by its caller and to call its callee,
+ * under it.  If the thread is known for one function that is called by its caller and calls its callee,
  * that one was there at the head's instant, and it is put back.  A caller's place can
  * have moved on in the same way: then it is given the place from which that callee is called.
  *
@@ -26,7 +26,8 @@
  * was read, so that a wrong stack holds: about one in a thousand.  It shows in numbers: between the
  * same neighbours the right frame is seen a hundred times more often.  So for threads that
  * are known to be restless, what holds is counted, and a frame that is a fiftieth of what lies
- * between its neighbours, beside one that is nine tenths of it, is not believed.
+ * between its neighbours, beside one that is nine tenths of it, is not believed.  The numbers are the thread's own where it
+ * was seen there often enough: of two threads that call the same function, one can do so a hundred times more often.
  *
  * Where frames are a list (WALK_LINKED), one that outlives its call can be met again on another path, its
  * neighbours too.  There all callers must have been seen together, and what usually has a caller is
@@ -65,7 +66,14 @@ struct learned {
 struct calls {
 	VEC(struct call) seen;
 	struct table table;
-	struct learned learned[256]; /* by hash */
+	struct learned learned[1024]; /* by hash */
+};
+
+/* Numbers that nothing else has, neither program nor thread: hashes, say. With the thread's in the place of the
+ * program's, only what the thread itself was seen to do is known. */
+struct calls_whose {
+	u64 program;
+	u64 thread; /* of one process; 0: not known, then nothing is put back */
 };
 
 enum calls_doubts {
@@ -81,18 +89,14 @@ enum calls_verdict {
 };
 
 void calls_fini(struct calls *calls);
-/* Learns all calls of a stack that held, leaf first; is it believed? `salt` keeps programs apart.
- * Sightings are counted, of whatever thread: what is rare among those of restless ones need not be. A stack that was plausible
- * often is counted by the dozen; one that is not doubted each time that it was seen as often again, which costs a hash in between. */
-enum calls_verdict calls_believe(struct calls *calls, u64 salt, const struct frame *frames,
-				 u32 count, u32 doubts);
-enum calls_source {
-	CALLS_OWN,       /* all that was learned is of this process */
-	CALLS_INHERITED, /* or of others of its program, which call other things: nothing is put back */
-};
+/* Learns all calls of a stack that held, leaf first; is it believed?
+ * A stack that was plausible often is counted by the dozen; one that is not doubted each time that it was seen as often
+ * again: in between it costs a hash. */
+enum calls_verdict calls_believe(struct calls *calls, const struct calls_whose *whose,
+				 const struct frame *frames, u32 count, u32 doubts);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
-u32 calls_standing(struct calls *calls, u64 salt, enum calls_source source, struct frame *frames,
+u32 calls_standing(struct calls *calls, const struct calls_whose *whose, struct frame *frames,
 		   u32 count);
 /* The same where frames are a list: what stands of it was seen so as a whole. */
-u32 calls_standing_linked(struct calls *calls, u64 salt, enum calls_source source,
+u32 calls_standing_linked(struct calls *calls, const struct calls_whose *whose,
 			  struct frame *frames, u32 count);

@@ -279,16 +279,37 @@ static bool put_held(struct look *look, const struct walk *walk, enum step end,
 	return good;
 }
 
+/* A forked child's thread lies where its parent's does. */
+static struct calls_whose whose(const struct look_subject *subject)
+{
+	u64 thread[] = { subject->process, subject->thread };
+
+	return (struct calls_whose){ subject->program,
+				     subject->task ? 0 : table_hash(thread, sizeof thread) };
+}
+
+/* Frames that are linked can lead to those of another thread, that took one which this thread had given up. */
+static bool has_own_root(const struct look *look, const struct look_subject *subject)
+{
+	const look_frames *walked = &look->walked;
+
+	return walked->count && subject->memory &&
+	       walked->at[walked->count - 1].at == subject->memory->root_at;
+}
+
 static bool put_moving(struct look *look, const struct look_subject *subject,
 		       const struct walk *walk, enum step end, struct look_result *result)
 {
 	look_frames *first = &look->walked;
+	struct calls_whose owner = whose(subject);
 	u32 standing = 0;
 
+	if ((walk->flags & WALK_LINKED) && !has_own_root(look, subject))
+		owner.program = owner.thread; /* only what this thread is known for */
 	/* a walk that did not reach the root has no frame that is known to be outermost */
 	if (end == STEP_DONE)
 		standing = (walk->flags & WALK_LINKED ? calls_standing_linked : calls_standing)(
-			&look->calls, subject->salt, subject->calls, first->at, first->count);
+			&look->calls, &owner, first->at, first->count);
 	/* what it called did not stand, so its place need not */
 	if (standing)
 		first->at[first->count - standing].flags |= FRAME_LEAF;
@@ -318,14 +339,12 @@ static void leave_leaf_out(look_frames *walked, struct walk *walk)
 static bool is_believed(struct look *look, const struct look_subject *subject, struct walk *walk)
 {
 	look_frames *walked = &look->walked;
-
-	if (subject->still && !(walk->flags & WALK_TOP_UNSURE))
-		return true;
+	struct calls_whose owner = whose(subject);
 	u32 torn = torn_leaves(walked), doubts = doubts_of(subject, walk);
 	/* what is below one that is left out anyway is no leaf */
 	if (torn)
 		doubts &= ~(u32)CALLS_DOUBT_LEAF;
-	switch (calls_believe(&look->calls, subject->salt, walked->at + torn, walked->count - torn,
+	switch (calls_believe(&look->calls, &owner, walked->at + torn, walked->count - torn,
 			      doubts)) {
 	case CALLS_LEFTOVER:
 		leave_leaf_out(walked, walk);
@@ -382,6 +401,8 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 	if (subject->still)
 		result->flags |= SAMPLE_PAUSED;
 	bool believed = held && end == STEP_DONE && !(walk.flags & WALK_TOP_UNSET);
+	if (believed && subject->memory && look->walked.count)
+		subject->memory->root_at = look->walked.at[look->walked.count - 1].at;
 	if (plan_end(look->plan, believed, !(walk.flags & WALK_TOP_UNSURE)))
 		remember(look, subject, &walk);
 	return good;

@@ -29,6 +29,7 @@ struct look {
 /* Of one thread: the callers that its last believed walk met, and how it went on behind the leaf.  All zero: not
  * known. */
 struct look_memory {
+	u64 root_at; /* where the outermost frame of the last believed stack lies */
 	look_frames callers;
 	struct walk after_leaf, end;
 };
@@ -43,8 +44,7 @@ struct look_subject {
 	u64 task;       /* that waits: it is looked at, and no thread; 0: none */
 	u64 generation; /* of the ids in a task's stack; a thread's says its own */
 	const struct runtime_tasks *tasks; /* ask what task runs; NULL: do not */
-	u64 salt;                          /* of the program: see calls.h */
-	enum calls_source calls;
+	u64 program, process;              /* numbers of what it runs, and of itself */
 	struct read_set *set;
 	struct look_memory *memory; /* of the same thread as the set; NULL: none is kept */
 	const struct mem *tap; /* record what is read: plan's memory seen through it; NULL: none */

@@ -14,19 +14,25 @@ static struct frame frame(u64 id, u32 pos)
 	return (struct frame){ .id = id, .owner = id * 10, .pos = pos, .kind = FRAME_MANAGED };
 }
 
-#define JUDGED(calls, stack, doubts) calls_believe(calls, 1, stack, COUNT_OF(stack), doubts)
+/* Threads of one program, perhaps of other processes; and one of another program. */
+static const struct calls_whose ours = { 1, 11 }, another = { 1, 12 }, stranger = { 1, 13 };
+static const struct calls_whose other_program = { 2, 21 };
+
+#define JUDGED_OF(calls, whose, stack, doubts) \
+	calls_believe(calls, &(whose), stack, COUNT_OF(stack), doubts)
+#define JUDGED(calls, stack, doubts) JUDGED_OF(calls, ours, stack, doubts)
 #define BELIEVED(calls, stack) (JUDGED(calls, stack, CALLS_DOUBT_ALL) == CALLS_BELIEVED)
 
 enum { LINKED = CALLS_DOUBT_ALL | CALLS_LINKED };
 
-static void learn_program(struct calls *calls, u64 salt)
+static void learn_program(struct calls *calls)
 {
 	struct frame map[] = { frame(MAP, 1), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
 	struct frame bob[] = { frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	for (u32 i = 0; i < 3; i++) {
-		calls_believe(calls, salt, map, COUNT_OF(map), CALLS_DOUBT_ALL);
-		calls_believe(calls, salt, bob, COUNT_OF(bob), CALLS_DOUBT_ALL);
+		JUDGED(calls, map, CALLS_DOUBT_ALL);
+		JUDGED(calls, bob, CALLS_DOUBT_ALL);
 	}
 }
 
@@ -36,8 +42,8 @@ static void proven_calls_stand(void **state)
 	struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
+	learn_program(&calls);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 3);
 	calls_fini(&calls);
 }
 
@@ -59,7 +65,7 @@ static void nothing_stands_before_anything_is_proven(void **state)
 	struct frame stack[] = { frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 0);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 0);
 	calls_fini(&calls);
 }
 
@@ -69,8 +75,8 @@ static void a_call_that_never_was_does_not_stand(void **state)
 	struct frame stack[] = { frame(FOO, 7), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
+	learn_program(&calls);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
 }
@@ -83,8 +89,8 @@ static void a_replaced_caller_is_put_back(void **state)
 
 	(void)state;
 	stack[1].flags = FRAME_C;
-	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 4);
+	learn_program(&calls);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 4);
 	assert_int_equal(stack[1].id, BAZ);
 	assert_int_equal(stack[1].flags, 0);
 	assert_int_equal(stack[1].owner, BAZ * 10);
@@ -102,12 +108,48 @@ static void what_is_rare_among_the_restless_need_not_be(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < 1000; i++) {
-		JUDGED(&calls, still, 0);
+		JUDGED_OF(&calls, another, still, 0);
 		JUDGED(&calls, restless, CALLS_DOUBT_ALL);
 	}
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, still, COUNT_OF(still)), 4);
+	assert_int_equal(calls_standing(&calls, &another, still, COUNT_OF(still)), 4);
 	assert_int_equal(still[1].id, BOB);
-	assert_true(BELIEVED(&calls, still));
+	assert_int_equal(JUDGED_OF(&calls, another, still, CALLS_DOUBT_ALL), CALLS_BELIEVED);
+	calls_fini(&calls);
+}
+
+/* Two threads call the same functions, by another one and from another line: of the one that runs seldom, too. */
+static void what_is_rare_among_threads_need_not_be(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame rare[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame often[] = { frame(MAP, 1), frame(BAZ, 2), frame(FOO, 8), frame(MAIN, 4) };
+
+	(void)state;
+	for (u32 i = 0; i < 10000; i++)
+		JUDGED(&calls, often, CALLS_DOUBT_ALL);
+	for (u32 i = 0; i < 20; i++)
+		JUDGED_OF(&calls, another, rare, CALLS_DOUBT_ALL);
+	assert_int_equal(calls_standing(&calls, &another, rare, COUNT_OF(rare)), 4);
+	assert_int_equal(rare[1].id, BOB);
+	assert_int_equal(rare[3].pos, 3);
+	assert_int_equal(JUDGED_OF(&calls, another, rare, CALLS_DOUBT_ALL), CALLS_BELIEVED);
+	calls_fini(&calls);
+}
+
+/* What a thread has hardly been seen to do is not known to be rare of it: it ends there, and is not given what another does. */
+static void nothing_is_put_back_from_other_threads(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame rare[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame often[] = { frame(MAP, 1), frame(BAZ, 2), frame(FOO, 8), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 1000; i++)
+		JUDGED(&calls, often, CALLS_DOUBT_ALL);
+	for (u32 i = 0; i < 4; i++)
+		JUDGED_OF(&calls, another, rare, CALLS_DOUBT_ALL);
+	assert_int_equal(calls_standing(&calls, &stranger, rare, COUNT_OF(rare)), 3);
+	assert_int_equal(rare[1].id, BOB);
 	calls_fini(&calls);
 }
 
@@ -123,7 +165,7 @@ static void a_root_is_not_replaced(void **state)
 		JUDGED(&calls, often, CALLS_DOUBT_ALL);
 	for (u32 i = 0; i < 3; i++)
 		JUDGED(&calls, rare, CALLS_DOUBT_ALL);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, rare, COUNT_OF(rare)), 3);
+	assert_int_equal(calls_standing(&calls, &ours, rare, COUNT_OF(rare)), 3);
 	assert_int_equal(rare[2].id, MAIN);
 	assert_true(BELIEVED(&calls, rare));
 	calls_fini(&calls);
@@ -136,8 +178,8 @@ static void nothing_is_put_back_from_other_processes(void **state)
 	struct frame stack[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_INHERITED, stack, COUNT_OF(stack)), 3);
+	learn_program(&calls);
+	assert_int_equal(calls_standing(&calls, &another, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
 }
@@ -148,8 +190,8 @@ static void a_function_that_is_new_is_not_replaced(void **state)
 	struct frame stack[] = { frame(MAP, 1), frame(300, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 2);
+	learn_program(&calls);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 2);
 	calls_fini(&calls);
 }
 
@@ -161,10 +203,10 @@ static void an_ambiguous_caller_is_not_guessed(void **state)
 	struct frame stack[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
+	learn_program(&calls);
 	for (u32 i = 0; i < 3; i++)
 		(void)BELIEVED(&calls, other);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].id, BOB);
 	calls_fini(&calls);
 }
@@ -187,7 +229,7 @@ static void what_does_not_go_with_the_outer_frames_is_not_put_back(void **state)
 		(void)BELIEVED(&calls, third);
 		(void)BELIEVED(&calls, yields);
 	}
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, fifth, COUNT_OF(fifth)), 4);
+	assert_int_equal(calls_standing(&calls, &ours, fifth, COUNT_OF(fifth)), 4);
 	assert_int_equal(fifth[1].id, BLOCK + 5);
 	calls_fini(&calls);
 }
@@ -198,8 +240,8 @@ static void a_place_that_moved_on_is_set_right(void **state)
 	struct frame stack[] = { frame(BAZ, 5), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 3);
+	learn_program(&calls);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 3);
 	assert_int_equal(stack[1].pos, 7);
 	calls_fini(&calls);
 }
@@ -217,7 +259,7 @@ static void a_place_seen_once_is_not_given(void **state)
 	for (u32 seen = 1; seen <= 6; seen++) {
 		for (u32 i = 0; i < 3; i++) {
 			stack[1].pos = 8 + i % 2;
-			u32 standing = calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack));
+			u32 standing = calls_standing(&calls, &ours, stack, COUNT_OF(stack));
 			assert_true(standing < 3 || stack[1].pos == 8);
 			assert_true(standing == 3 || seen < 6);
 		}
@@ -237,19 +279,19 @@ static void a_place_of_what_seldom_holds_must_dominate(void **state)
 	(void)state;
 	for (u32 i = 0; i < 40; i++) {
 		const struct frame *held = i % 3 == 1 ? late : right;
-		assert_int_equal(calls_believe(&calls, 1, held, 3, CALLS_DOUBT_ALL), CALLS_DOUBTED);
+		assert_int_equal(calls_believe(&calls, &ours, held, 3, CALLS_DOUBT_ALL),
+				 CALLS_DOUBTED);
 		for (u32 k = 0; k < 100; k++) {
 			struct frame moving[] = { frame(BOB, 2), frame(FOO, 8 + k % 2),
 						  frame(MAIN, 3) };
-			assert_true(calls_standing(&calls, 1, CALLS_OWN, moving, COUNT_OF(moving)) <
-				    3);
+			assert_true(calls_standing(&calls, &ours, moving, COUNT_OF(moving)) < 3);
 		}
 	}
 	for (u32 i = 0; i < 200; i++)
 		(void)BELIEVED(&calls, right);
 	assert_true(BELIEVED(&calls, right));
 	assert_false(BELIEVED(&calls, late));
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, late, COUNT_OF(late)), 3);
+	assert_int_equal(calls_standing(&calls, &ours, late, COUNT_OF(late)), 3);
 	assert_int_equal(late[1].pos, 8);
 	calls_fini(&calls);
 }
@@ -260,8 +302,8 @@ static void programs_are_kept_apart(void **state)
 	struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
-	assert_int_equal(calls_standing(&calls, 2, CALLS_OWN, stack, COUNT_OF(stack)), 0);
+	learn_program(&calls);
+	assert_int_equal(calls_standing(&calls, &other_program, stack, COUNT_OF(stack)), 0);
 	calls_fini(&calls);
 }
 
@@ -274,13 +316,13 @@ static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
 	struct frame moving[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
+	learn_program(&calls);
 	assert_false(BELIEVED(&calls, wrong));
 	for (u32 i = 0; i < 200; i++)
 		assert_true(BELIEVED(&calls, right));
 	for (u32 i = 0; i < 3; i++)
 		assert_false(BELIEVED(&calls, wrong));
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, moving, COUNT_OF(moving)), 4);
+	assert_int_equal(calls_standing(&calls, &ours, moving, COUNT_OF(moving)), 4);
 	assert_int_equal(moving[1].id, BAZ);
 	assert_int_equal(moving[2].pos, 7);
 	calls_fini(&calls);
@@ -350,9 +392,9 @@ static void marks_end_what_stands(void **state)
 	struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
 
 	(void)state;
-	learn_program(&calls, 1);
+	learn_program(&calls);
 	stack[1].kind = FRAME_MARK;
-	assert_int_equal(calls_standing(&calls, 1, CALLS_OWN, stack, COUNT_OF(stack)), 1);
+	assert_int_equal(calls_standing(&calls, &ours, stack, COUNT_OF(stack)), 1);
 	calls_fini(&calls);
 }
 
@@ -367,9 +409,9 @@ static void neighbours_of_two_paths_do_not_make_a_third(void **state)
 	(void)state;
 	for (u32 i = 0; i < 9; i++)
 		assert_int_equal(JUDGED(&calls, map, LINKED), JUDGED(&calls, bob, LINKED));
-	assert_int_equal(calls_standing_linked(&calls, 1, CALLS_OWN, map, COUNT_OF(map)), 4);
-	assert_int_equal(calls_standing_linked(&calls, 1, CALLS_OWN, bob, COUNT_OF(bob)), 4);
-	assert_int_equal(calls_standing_linked(&calls, 1, CALLS_OWN, mixed, COUNT_OF(mixed)), 3);
+	assert_int_equal(calls_standing_linked(&calls, &ours, map, COUNT_OF(map)), 4);
+	assert_int_equal(calls_standing_linked(&calls, &ours, bob, COUNT_OF(bob)), 4);
+	assert_int_equal(calls_standing_linked(&calls, &ours, mixed, COUNT_OF(mixed)), 3);
 	calls_fini(&calls);
 }
 
@@ -436,6 +478,8 @@ int main(void)
 		cmocka_unit_test(a_call_that_never_was_does_not_stand),
 		cmocka_unit_test(a_replaced_caller_is_put_back),
 		cmocka_unit_test(what_is_rare_among_the_restless_need_not_be),
+		cmocka_unit_test(what_is_rare_among_threads_need_not_be),
+		cmocka_unit_test(nothing_is_put_back_from_other_threads),
 		cmocka_unit_test(a_root_is_not_replaced),
 		cmocka_unit_test(nothing_is_put_back_from_other_processes),
 		cmocka_unit_test(a_function_that_is_new_is_not_replaced),
