@@ -22,8 +22,9 @@ enum {
 	CALLS_MAX = 1 << 20,
 	/* Fewer sightings than this say nothing about what is rare. */
 	SIGHTINGS_MIN = 16,
-	/* Rarer than one in 50 beside one that is nine tenths. */
+	/* Rarer than one in 50 beside one that is nine tenths, or seen so seldom that chance may have made it more. */
 	RARE = 50,
+	SELDOM = 8,
 	/* Rare from its caller's place times rare among its callers. */
 	LEFTOVER = 100,
 	/* Once or twice can be an accident, be it the first to be seen. */
@@ -196,7 +197,8 @@ static u64 count_of(const struct call *call)
 
 static bool is_rare(u64 count, u64 all, u64 leading)
 {
-	return all >= SIGHTINGS_MIN && count * RARE < all && leading * 10 >= all * 9;
+	return all >= SIGHTINGS_MIN && (count < SELDOM || count * RARE < all) &&
+	       leading * 10 >= all * 9;
 }
 
 /* Whose numbers tell what is rare: the thread's own, where it was seen there often enough. What another does seldom

@@ -23,7 +23,7 @@ struct look_subject attempt_subject(const struct attempt *attempt,
 		.asks_raises = attempt->options->mode == MODE_EXCEPTION,
 		.asks_lock = attempt->options->mode == MODE_LOCK || process->has_turns,
 		.still = still,
-		.restless = thread->history.moved != 0,
+		.restless = thread->restless,
 	};
 }
 
@@ -148,6 +148,17 @@ static bool look_at_stack(struct attempt *attempt, struct reader_process *proces
 		look(attempt, process, thread, still, result));
 }
 
+/* One that was off its CPU while it was read is no calmer for that: beside busy programs it seldom runs when the reader does. */
+static void learn_how_restless(struct reader_thread *thread, const struct look_result *result)
+{
+	enum { CALM_LOOKS = 64 };
+
+	if (result->flags & SAMPLE_MOVING)
+		thread->restless = CALM_LOOKS;
+	else if (thread->restless)
+		thread->restless -= result->ran;
+}
+
 bool attempt_look_at(struct attempt *attempt, struct reader_process *process,
 		     struct reader_thread *thread, bool still, struct look_result *result)
 {
@@ -164,7 +175,9 @@ bool attempt_look_at(struct attempt *attempt, struct reader_process *process,
 		return vec_push(&attempt->look.stack, native);
 	}
 	process->has_run |= result->complete && !is_empty(result);
-	if (!still)
+	if (!still) {
 		pause_history_add(&thread->history, result->flags & SAMPLE_MOVING);
+		learn_how_restless(thread, result);
+	}
 	return true;
 }

@@ -208,6 +208,7 @@ static bool thread_bind(struct reader_process *process, struct reader_thread *th
 		read_set_free(&thread->set);
 		look_memory_free(&thread->memory);
 		thread->history = (struct pause_history){ 0 };
+		thread->restless = 0;
 		thread->head_used = 0;
 		thread->thread = like->thread;
 		thread->attached = like->attached;

@@ -52,6 +52,7 @@ struct reader_thread {
 	struct read_set set;
 	struct look_memory memory;
 	struct pause_history history;
+	u8 restless; /* looks to go in which it runs and does not move, until it counts as calm */
 	struct backoff rebind; /* process_rebind() */
 	/* its use of CPUs */
 	struct thread_probe probe;

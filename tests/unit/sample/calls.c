@@ -329,6 +329,22 @@ static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
 }
 
 /* A visitor: one function calls a hundred others, which all call the same. None is rare. */
+/* Of a hundred, three or four can be what one in a hundred is. */
+static void few_beside_a_leader_are_not_believed(void **state)
+{
+	struct calls calls = { 0 };
+	struct frame right[] = { frame(MAP, 1), frame(BAZ, 5), frame(FOO, 7), frame(MAIN, 3) };
+	struct frame other[] = { frame(MAP, 1), frame(BOB, 2), frame(FOO, 7), frame(MAIN, 3) };
+
+	(void)state;
+	for (u32 i = 0; i < 100; i++)
+		JUDGED(&calls, right, CALLS_DOUBT_ALL);
+	for (u32 i = 0; i < 7; i++)
+		assert_false(BELIEVED(&calls, other));
+	assert_true(BELIEVED(&calls, other));
+	calls_fini(&calls);
+}
+
 static void many_between_the_same_neighbours_are_all_believed(void **state)
 {
 	struct calls calls = { 0 };
@@ -490,6 +506,7 @@ int main(void)
 		cmocka_unit_test(a_place_of_what_seldom_holds_must_dominate),
 		cmocka_unit_test(programs_are_kept_apart),
 		cmocka_unit_test(what_is_rare_between_its_neighbours_is_not_believed),
+		cmocka_unit_test(few_beside_a_leader_are_not_believed),
 		cmocka_unit_test(many_between_the_same_neighbours_are_all_believed),
 		cmocka_unit_test(a_leftover_leaf_is_found_by_both_its_places),
 		cmocka_unit_test(a_rare_leaf_is_no_leftover),
