@@ -477,8 +477,9 @@ u32 calls_standing(struct calls *calls, const struct calls_whose *whose, struct 
 	struct frame *outmost = NULL, *caller = NULL;
 	u32 standing = 0;
 
-	note_moved(calls, whose->program, frames, count);
 	note_moved(calls, whose->thread, frames, count);
+	if (whose->program != whose->thread)
+		note_moved(calls, whose->program, frames, count);
 	for (u32 i = count; i-- > 0; outmost = caller, caller = &frames[i], standing++) {
 		bool inner = i && frames[i - 1].kind != FRAME_MARK;
 		if (frames[i].kind == FRAME_MARK)

@@ -25,9 +25,10 @@
  * A program fast enough (tight loops under a JIT) can be twice where it was while everything around it
  * was read, so that a wrong stack holds: about one in a thousand.  It shows in numbers: between the
  * same neighbours the right frame is seen a hundred times more often.  So for threads that
- * are known to be restless, what holds is counted, and a frame that is a fiftieth of what lies
- * between its neighbours, beside one that is nine tenths of it, is not believed, nor one that was seen seven times.  The numbers are the thread's own where it
- * was seen there often enough: of two threads that call the same function, one can do so a hundred times more often.
+ * are known to be restless a frame that is a fiftieth of what lies between its neighbours, beside one that is
+ * nine tenths of it, is not believed, nor one that was seen there less than eight times.  The numbers are the
+ * thread's own where it was seen there often enough: of two threads that call the same function, one can do
+ * so a hundred times more often.
  *
  * Where frames are a list (WALK_LINKED), one that outlives its call can be met again on another path, its
  * neighbours too.  There all callers must have been seen together, and what usually has a caller is

@@ -74,30 +74,30 @@ def owners(stack):
     return {match[1] for match in found if match}
 
 
-def crossed(run, program):
+def each_its_own(run, program):
     """Alone and beside a program that takes a CPU, as other rows do: then threads lose theirs anywhere."""
     for beside in (0, 1) if run.full else (0,):
         for pause in ("never", "auto"):
             with hogs(beside), start(run.interpreter, program) as target:
                 recording = run.sonde.record(target.pid, rate=2_000, seconds=run.seconds(60, 1.5), threads=True, more=(f"--pause={pause}",))
                 target.finish()
-            what, native = f"{pause}, beside {beside}", {}
+            what, seen = f"{pause}, beside {beside}", {}
             for stack in recording.stacks:
                 for owner in owners(stack):
-                    native.setdefault(stack.tid, Counter())[owner] += stack.count
-            yield at_least(f"{what}: threads seen", len(native), 4)
-            wrong = sum(seen.total() - max(seen.values()) for seen in native.values())
+                    seen.setdefault(stack.tid, Counter())[owner] += stack.count
+            yield at_least(f"{what}: threads seen", len(seen), 4)
+            wrong = sum(owner.total() - max(owner.values()) for owner in seen.values())
             yield exactly(f"{what}: of {recording.samples} samples under another thread", wrong, 0)
 
 
 @row("threads-crossed", "threads that call the same methods, each for its own, some a thousand times more often: no stack with another's")
 def threads_crossed(run):
-    yield from crossed(run, "crossed.rb")
+    yield from each_its_own(run, "crossed.rb")
 
 
 @row("py-crossed", "the same of Python", language="python")
 def python_crossed(run):
-    yield from crossed(run, "crossed.py")
+    yield from each_its_own(run, "crossed.py")
 
 
 @row("cpu-sum", "--mode cpu: sum of weights within 1 % of the CPU time, a sleeper weighs 0")

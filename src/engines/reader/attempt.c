@@ -464,13 +464,14 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 	u32 heads = smaller(HEADS_PER_ATTEMPT, HEADS_PER_SECOND / hz + 1);
 	u32 probes = smaller(PROBES_PER_ATTEMPT, IDLE_PROBES_PER_SECOND / hz + 1);
 	u32 turns = count / heads + 1;
-	u32 watched = 0;
+	u32 able = 0, watched = 0;
 
 	vec_clear(&attempt->looked_at);
 	for (u32 i = 0; i < count; i++) {
 		struct reader_thread *thread = process->threads.at[i];
 		if (!thread->wanted || !thread->tid)
 			continue;
+		able++;
 		watched += thread->probe.switches.pages != NULL;
 		if (thread->hot_until_ns > attempt->now_ns) {
 			attempt_running(attempt, process, thread);
@@ -490,7 +491,8 @@ static void attempt_cpu(struct attempt *attempt, struct reader_process *process)
 		    !thread->probe.switches.pages && used_cpu(thread))
 			becomes_hot(attempt, process, thread);
 	}
-	watch_more(attempt, process, watched);
+	if (watched < able)
+		watch_more(attempt, process, watched);
 }
 
 /* ---- wall ---------------------------------------------------------------------------------- */

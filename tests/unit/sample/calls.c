@@ -136,7 +136,7 @@ static void what_is_rare_among_threads_need_not_be(void **state)
 	calls_fini(&calls);
 }
 
-/* What a thread has hardly been seen to do is not known to be rare of it: it ends there, and is not given what another does. */
+/* Of a thread that is new nothing is known to be usual: its stack ends there, and is not given what others do. */
 static void nothing_is_put_back_from_other_threads(void **state)
 {
 	struct calls calls = { 0 };
@@ -153,7 +153,7 @@ static void nothing_is_put_back_from_other_threads(void **state)
 	calls_fini(&calls);
 }
 
-/* Two threads call the same function: the root of the one that is seldom seen is not the other's. */
+/* Two functions begin threads and call the same one: the one that is seldom seen there is not the other. */
 static void a_root_is_not_replaced(void **state)
 {
 	struct calls calls = { 0 };
@@ -168,6 +168,21 @@ static void a_root_is_not_replaced(void **state)
 	assert_int_equal(calls_standing(&calls, &ours, rare, COUNT_OF(rare)), 3);
 	assert_int_equal(rare[2].id, MAIN);
 	assert_true(BELIEVED(&calls, rare));
+	calls_fini(&calls);
+}
+
+/* Asked for what the thread itself has done: three sightings are not few beside forty that moved. */
+static void what_moved_is_counted_once(void **state)
+{
+	struct calls calls = { 0 };
+	const struct calls_whose itself = { ours.thread, ours.thread };
+
+	(void)state;
+	learn_program(&calls);
+	for (u32 i = 0; i < 40; i++) {
+		struct frame stack[] = { frame(BOB, 9), frame(FOO, 8), frame(MAIN, 3) };
+		assert_int_equal(calls_standing(&calls, &itself, stack, COUNT_OF(stack)), 3);
+	}
 	calls_fini(&calls);
 }
 
@@ -328,7 +343,6 @@ static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
 	calls_fini(&calls);
 }
 
-/* A visitor: one function calls a hundred others, which all call the same. None is rare. */
 /* Of a hundred, three or four can be what one in a hundred is. */
 static void few_beside_a_leader_are_not_believed(void **state)
 {
@@ -345,6 +359,7 @@ static void few_beside_a_leader_are_not_believed(void **state)
 	calls_fini(&calls);
 }
 
+/* A visitor: one function calls a hundred others, which all call the same. None is rare. */
 static void many_between_the_same_neighbours_are_all_believed(void **state)
 {
 	struct calls calls = { 0 };
@@ -497,6 +512,7 @@ int main(void)
 		cmocka_unit_test(what_is_rare_among_threads_need_not_be),
 		cmocka_unit_test(nothing_is_put_back_from_other_threads),
 		cmocka_unit_test(a_root_is_not_replaced),
+		cmocka_unit_test(what_moved_is_counted_once),
 		cmocka_unit_test(nothing_is_put_back_from_other_processes),
 		cmocka_unit_test(a_function_that_is_new_is_not_replaced),
 		cmocka_unit_test(an_ambiguous_caller_is_not_guessed),
