@@ -56,6 +56,8 @@ class Tally:
         for figure in figures:
             self.write(line_of(row, interpreter, f"{figure.what}: {figure.value}", figure.bar,
                                "ok" if figure.ok else "FAIL"), matters=not figure.ok)
+        if self.log:
+            self.write(f"{row} on {interpreter}: {seconds:.1f} s")
         missed = [(row, interpreter, figure) for figure in figures if not figure.ok]
         self.missed += missed
         self.passed += not missed
