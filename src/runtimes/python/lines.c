@@ -114,7 +114,7 @@ static s64 find_lnotab(struct table *table, bool is_unsigned, s64 line, u32 offs
 	return line;
 }
 
-static s64 find_pair(struct table *table, s64 line, u32 offset)
+static s64 find_pair(struct table *table, s64 line, u32 offset, struct python_place *out)
 {
 	u64 end = 0;
 
@@ -123,9 +123,11 @@ static s64 find_pair(struct table *table, s64 line, u32 offset)
 		int8_t lines = (int8_t)next(table);
 		if (lines != NO_LINE)
 			line += lines;
+		out->before = line > 0 && line <= INT32_MAX ? (u32)line : 0;
 		if (offset < end)
 			return lines == NO_LINE ? 0 : line;
 	}
+	out->before = 0;
 	return 0;
 }
 
@@ -169,17 +171,20 @@ static void read_entry(struct table *table, u32 code, s64 *line, struct python_p
 static bool find_location(struct table *table, s64 line, u32 offset, struct python_place *out)
 {
 	u64 end = 0;
+	u32 before = 0;
 
-	while (has_more(table)) {
+	while (has_more(table) && end <= offset) {
 		u8 first = next(table);
 		if (!(first & 0x80))
 			return false;
+		before = out->line ? out->line : before;
 		read_entry(table, first >> 3 & 15, &line, out);
 		end += 2 * ((first & 7) + 1);
-		if (offset < end)
-			return !table->bad;
 	}
-	*out = (struct python_place){ 0 };
+	if (end <= offset)
+		*out = (struct python_place){ 0 };
+	else
+		out->before = before;
 	return !table->bad;
 }
 
@@ -195,7 +200,7 @@ bool python_find_line(const struct mem *mem, const struct python_state *state, u
 	if (!(state->facts & (PYTHON_LINES_LNOTAB | PYTHON_LINES_PAIRS)))
 		return find_location(&table, line, offset, out);
 	line = state->facts & PYTHON_LINES_PAIRS ?
-		       find_pair(&table, line, offset) :
+		       find_pair(&table, line, offset, out) :
 		       find_lnotab(&table, state->facts & PYTHON_LINES_UNSIGNED, line, offset);
 	out->line = out->end_line = line > 0 && line <= INT32_MAX ? (u32)line : 0;
 	return !table.bad;

@@ -8,6 +8,7 @@
 struct python_place {
 	u32 line, end_line;
 	u32 column, end_column;
+	u32 before; /* the line of the last instruction in front of it that has one */
 };
 
 /* `offset`: of the instruction, in bytes from the first.  False when the table is not one. */

@@ -43,12 +43,14 @@ static void fill(struct bytes_object *object, const struct python_state *state, 
 	}
 }
 
+static u32 nearest; /* places without a line, but with one in front */
+
 static u32 check_line(char *line)
 {
 	static struct bytes_object object;
 	const struct mem *mem = &mem_self;
 	struct python_place place;
-	u32 major, minor, first, count = 0;
+	u32 major, minor, first, count = 0, before = 0;
 	char *rest = NULL, *name, *hex;
 
 	char *version = strtok_r(line, " ", &rest);
@@ -70,6 +72,10 @@ static u32 check_line(char *line)
 			fail_msg("%s %s at %u: %u-%u:%u-%u, not %u-%u:%u-%u", version, name, offset,
 				 got[0], got[1], got[2], got[3], want[0], want[1], want[2],
 				 want[3]);
+		if (!want[0] && before && place.before)
+			assert_int_equal(place.before, before);
+		nearest += !want[0] && place.before;
+		before = want[0] ? want[0] : before;
 	}
 	return count;
 }
@@ -89,6 +95,7 @@ static void each_position_is_what_python_says(void **state)
 	free(line);
 	fclose(file);
 	assert_true(count > 1000);
+	assert_true(nearest > 20);
 }
 
 /* Whatever stands there: an answer or a refusal, in bounded time. */
