@@ -226,9 +226,9 @@ def run(turn):
     legal = truth.legal_in_child(turn, truth.label_of(turn.__code__))
     root = truth.stack_of(sys._getframe(), "<module>")
     root[-1][1] = run.__code__.co_firstlineno + 6
-    stop = truth.stop
-    truth.ready({"legal": legal, "root": root})
-    while not stop[0]: turn()  # on one line, where it always is
+    stop, told = truth.stop, []
+    # On one line, where it always is, also when it has just said that it is ready.
+    while not stop[0]: told or told.append(truth.ready({"legal": legal, "root": root})); turn()
     truth.finish()
 
 
