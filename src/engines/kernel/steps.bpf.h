@@ -18,8 +18,12 @@ GLOBAL int ruby_outer_env(struct mem_kept *kept, const struct walk *walk, u32 li
 			  struct ruby_env *env);
 GLOBAL int python_identity_of(struct mem_kept *kept, const struct python_state *state, u64 code,
 			      u64 *out);
-GLOBAL int python_size_of(struct mem_kept *kept, const struct python_state *state, u64 frame,
-			  u64 code, u64 type_of_code);
+GLOBAL int python_pushed_here(struct mem_kept *kept, const struct python_state *state, u64 frame,
+			      u64 code, u32 words);
+GLOBAL int python_pushed_last(struct mem_kept *kept, const struct python_state *state, u64 end,
+			      u64 *frame);
+GLOBAL int python_calls_by_links(struct mem_kept *kept, const struct python_state *state, u64 outer,
+				 u64 inner);
 GLOBAL int python_looked_into(struct mem_kept *kept, const struct python_state *state, u64 *interp,
 			      u64 *thread);
 
@@ -35,11 +39,18 @@ python_identity_once(const struct mem *mem, const struct python_state *state, u6
 	return python_identity_of(mem->kept, state, code, out);
 }
 
-static __always_inline u32 python_frame_size_once(const struct mem *mem,
+static __always_inline bool python_is_pushed_once(const struct mem *mem,
 						  const struct python_state *state, u64 frame,
-						  u64 code, u64 type_of_code)
+						  u64 code, u32 words)
 {
-	return python_size_of(mem->kept, state, frame, code, type_of_code);
+	return python_pushed_here(mem->kept, state, frame, code, words);
+}
+
+static __always_inline bool python_pushed_before_once(const struct mem *mem,
+						      const struct python_state *state, u64 end,
+						      u64 *frame)
+{
+	return python_pushed_last(mem->kept, state, end, frame);
 }
 
 static __always_inline bool python_look_into_once(const struct mem *mem,
@@ -47,6 +58,12 @@ static __always_inline bool python_look_into_once(const struct mem *mem,
 						  u64 *thread)
 {
 	return python_looked_into(mem->kept, state, interp, thread);
+}
+
+static __always_inline bool
+python_calls_once(const struct mem *mem, const struct python_state *state, u64 outer, u64 inner)
+{
+	return python_calls_by_links(mem->kept, state, outer, inner);
 }
 
 #include "runtimes/python/step.h"
@@ -69,12 +86,28 @@ GLOBAL int python_identity_of(struct mem_kept *kept, const struct python_state *
 	return kept && state && out && python_identity(&mem, state, code, out);
 }
 
-GLOBAL int python_size_of(struct mem_kept *kept, const struct python_state *state, u64 frame,
-			  u64 code, u64 type_of_code)
+GLOBAL int python_pushed_here(struct mem_kept *kept, const struct python_state *state, u64 frame,
+			      u64 code, u32 words)
 {
 	struct mem mem = { kept };
 
-	return kept && state ? python_frame_size(&mem, state, frame, code, type_of_code) : 0;
+	return kept && state && python_is_pushed(&mem, state, frame, code, words);
+}
+
+GLOBAL int python_pushed_last(struct mem_kept *kept, const struct python_state *state, u64 end,
+			      u64 *frame)
+{
+	struct mem mem = { kept };
+
+	return kept && state && frame && python_pushed_before(&mem, state, end, frame);
+}
+
+GLOBAL int python_calls_by_links(struct mem_kept *kept, const struct python_state *state, u64 outer,
+				 u64 inner)
+{
+	struct mem mem = { kept };
+
+	return kept && state && python_calls(&mem, state, outer, inner);
 }
 
 GLOBAL int python_looked_into(struct mem_kept *kept, const struct python_state *state, u64 *interp,

@@ -3,46 +3,17 @@
  *
  *	thread -> [cframe] -> frame -> frame -> (shim) -> frame -> ... -> NULL or base frame
  *
- * A frame is a PyFrameObject (to 3.10), or a struct in the thread's data stack, in a generator or, if it
- * only marks where C entered the interpreter, on the C stack.  Each leads to its caller.
- *
  * BPF-safe text: bounded loops, no globals, no pointers but to the state.
  *
  * Invariants: every address from the target is checked before it is followed, and nothing but the leaf's pc
  * may move without being noticed. */
 #pragma once
-#include "runtimes/python/thread_list.h"
+#include "runtimes/python/innermost.h"
 
 enum {
-	/* What is read of a frame: from the first to the last member that is asked for. */
-	PYTHON_FRAME_BYTES = 80,
-	PYTHON_OBJECT_BEGIN =
-		24, /* behind the reference count and the type, which change and say nothing */
-	PYTHON_OBJECT_BYTES = 104,
-	/* A caller's frame lies this close below in the thread's data stack; else it may be a shim. */
-	PYTHON_NEAR = 16384,
-	PYTHON_THREAD_MAX = 1024, /* bytes of a thread (3.11, 3.12) */
 	/* Generators within generators that are asked whether they handle an exception: Python's own limit is 1,000. */
 	PYTHON_HANDLED_MAX = 1 << 14,
-	PYTHON_COPIES_MAX = 1 << 16,
-	/* Words below the end of a thread's stack of frames among which its last frame is sought, so many a read. */
-	PYTHON_LAST_WORDS = 64,
-	PYTHON_LAST_PART = 8,
-	/* Callers of one frame among which another is sought. */
-	PYTHON_CALLERS_MAX = 8,
-	PYTHON_TYPE = 8,      /* of an object */
-	PYTHON_TYPE_NAME = 8, /* of a type, behind its head, which has a size */
-	/* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
-	PYTHON_CODE_GENERATOR = 0x2a0,
-	PYTHON_BEGIN_MAX =
-		1 << 16, /* instructions before a function begins: some for each of its cells */
 };
-
-/* References have tags in their low bits from 3.14 on. */
-PYTHON_WALKER u64 python_untagged(const struct python_state *state, u64 value)
-{
-	return state->facts & PYTHON_CODE_IS_TAGGED ? value & ~7ull : value;
-}
 
 /* ---- exceptions ---------------------------------------------------------------------------- */
 
@@ -181,141 +152,7 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 	return python_address_ok(walk->cursor) ? STEP_MORE : STEP_FAULT;
 }
 
-/* ---- frames -------------------------------------------------------------------------------- */
-
-struct python_frame {
-	u64 code, previous, pc;
-	u32 copy; /* of the bytecode that it runs; 0: the code object's own */
-	u8 owner, entry;
-};
-
-/* The members of a frame from `begin` on. */
-struct python_frame_words {
-	u64 at[16];
-};
-
-PYTHON_WALKER u64 python_word(const struct python_frame_words *words, u32 offset)
-{
-	return words->at[offset >> 3 & 15];
-}
-
-PYTHON_WALKER u8 python_byte(const struct python_frame_words *words, u32 offset)
-{
-	return (u8)(python_word(words, offset) >> (offset & 7) * 8);
-}
-
-/* While the leaf runs, its pc and stack pointer move all the time. */
-PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_state *state,
-				     u64 frame, bool leaf, struct python_frame *out)
-{
-	const struct python_layout *at = &state->at;
-	bool is_object = state->facts & PYTHON_FRAME_IS_OBJECT;
-	u32 begin = is_object ? PYTHON_OBJECT_BEGIN : 0;
-	struct python_frame_words words;
-	u64 pc = 0;
-
-	out->owner = out->entry = 0;
-	out->copy = 0;
-	if (!leaf) {
-		/* One read: the verifier wants its size to be a number. */
-		if (is_object ? !mem_read_near(mem, MEM_DOWN, frame + PYTHON_OBJECT_BEGIN, &words,
-					       PYTHON_OBJECT_BYTES) :
-				!mem_read_along(mem, MEM_DOWN, frame, &words, PYTHON_FRAME_BYTES))
-			return false;
-		out->code = python_word(&words, at->frame_code - begin);
-		out->previous = python_word(&words, at->frame_previous - begin);
-		pc = python_word(&words, at->frame_pc - begin);
-		if (!is_object) {
-			out->owner = python_byte(&words, at->frame_owner);
-			out->entry = python_byte(&words, at->frame_entry);
-			out->copy = (u32)(python_word(&words, at->frame_tlbc) >>
-					  (at->frame_tlbc & 4) * 8);
-		}
-	} else {
-		if (!mem_read(mem, frame + at->frame_code, &out->code, 8) ||
-		    !mem_read(mem, frame + at->frame_previous, &out->previous, 8) ||
-		    !mem_peek(mem, frame + (at->frame_pc & ~7u), &pc, 8))
-			return false;
-		if (at->frame_owner && !mem_read(mem, frame + at->frame_owner, &out->owner, 1))
-			return false;
-		if (at->frame_entry && !mem_read(mem, frame + at->frame_entry, &out->entry, 1))
-			return false;
-		if (at->frame_tlbc && !mem_read(mem, frame + at->frame_tlbc, &out->copy, 4))
-			return false;
-	}
-	/* An int in a word: the last instruction, from -1 on; FRAME_POS_THREAD is no place. */
-	if (is_object)
-		pc = (u32)(pc >> (at->frame_pc & 4) * 8) + 1;
-	out->pc = pc;
-	if (!at->frame_entry)
-		out->entry = 0;
-	if (!at->frame_tlbc)
-		out->copy = 0;
-	out->code = python_untagged(state, out->code);
-	return true;
-}
-
-/* Without a GIL each thread runs a copy of the bytecode: where the pc would be in the code object's own.
- * The array of copies grows, and is then another. */
-PYTHON_WALKER bool python_own_pc(const struct mem *mem, const struct python_state *state,
-				 struct python_frame *frame)
-{
-	const struct python_layout *at = &state->at;
-	u64 array, copy;
-
-	if (!frame->copy)
-		return true;
-	if (frame->copy > PYTHON_COPIES_MAX ||
-	    !mem_peek(mem, frame->code + at->code_tlbc, &array, 8) || !python_address_ok(array) ||
-	    !mem_peek(mem, array + 8 + 8ull * frame->copy, &copy, 8))
-		return false;
-	frame->pc += frame->code + at->code_bytecode - copy;
-	return true;
-}
-
-/* Has the leaf begun?  Until then it makes cells, or the generator that it is to live in, and Python's own
- * tracebacks pass it over (_PyFrame_IsIncomplete). */
-PYTHON_WALKER bool python_has_begun(const struct mem *mem, const struct python_state *state,
-				    const struct python_frame *frame)
-{
-	const struct python_layout *at = &state->at;
-	s64 offset = (s64)(frame->pc - frame->code - at->code_bytecode);
-	u64 addr = frame->code + at->code_begin;
-	s32 first;
-
-	if (!at->code_begin || frame->owner == PYTHON_OWNED_BY_GENERATOR)
-		return true;
-	if (!mem_constant(mem, addr, &first, 4))
-		return true;
-	return first < 0 || first > PYTHON_BEGIN_MAX || offset >= 2 * first;
-}
-
-/* Is the caller a shim: did C call this frame? */
-PYTHON_WALKER bool python_is_entry(const struct mem *mem, const struct python_state *state, u64 at,
-				   const struct python_frame *frame)
-{
-	u8 owner;
-
-	if (state->facts & PYTHON_FRAME_IS_OBJECT)
-		return true;
-	if (!(state->facts & PYTHON_HAS_SHIMS))
-		return frame->entry;
-	if (at - frame->previous < PYTHON_NEAR)
-		return false;
-	return mem_read(mem, frame->previous + state->at.frame_owner, &owner, 1) &&
-	       owner >= PYTHON_OWNED_BY_C;
-}
-
-/* Is it the code of a generator, a coroutine or both? Such a frame has a caller while it runs, and none that
- * can be seen while it is being resumed or yields. */
-PYTHON_WALKER bool python_is_generator(const struct mem *mem, const struct python_state *state,
-				       u64 code)
-{
-	u32 flags;
-
-	return state->at.code_flags && mem_peek(mem, code + state->at.code_flags, &flags, 4) &&
-	       (flags & PYTHON_CODE_GENERATOR);
-}
+/* ---- the end -------------------------------------------------------------------------------- */
 
 /* The frame that was innermost when C entered the interpreter the last time (3.11, 3.12). */
 PYTHON_WALKER bool python_outer(const struct mem *mem, const struct python_state *state,
@@ -486,7 +323,7 @@ PYTHON_WALKER bool python_name_places(const struct mem *mem, const struct python
 }
 
 /* The innermost is being made or cleared, and is left out.  It can be one only.  A cframe is published before
- * it leads to its frame: then the one outside of it does. */
+ * it leads to its frame: then the one outside of it does, if that is in it already (3.11); else python_mend(). */
 PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct python_state *state,
 					 struct walk *walk, u64 previous)
 {
@@ -496,118 +333,31 @@ PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct pyt
 	walk->cursor = previous;
 	if (!(state->facts & PYTHON_HAS_CFRAME))
 		return previous ? STEP_HIDDEN : STEP_FAULT;
+	if (state->at.thread_top)
+		return STEP_FAULT;
 	return python_outer(mem, state, walk, &walk->cursor) ? STEP_HIDDEN : STEP_FAULT;
 }
 
-/* ---- a generator without a link to its caller ---------------------------------------------- */
+/* ---- frame by frame ------------------------------------------------------------------------- */
 
-/* How many words a function's frame takes, if `code` is what it runs; 0: it is none. */
-PYTHON_WALKER u32 python_frame_size(const struct mem *mem, const struct python_state *state,
-				    u64 frame, u64 code, u64 type_of_code)
-{
-	u64 type;
-	u32 size;
-	u8 owner;
-
-	return python_address_ok(code) && mem_peek(mem, code + PYTHON_TYPE, &type, 8) &&
-			       type == type_of_code &&
-			       mem_peek(mem, code + state->at.code_frame, &size, 4) &&
-			       mem_read(mem, frame + state->at.frame_owner, &owner, 1) &&
-			       owner == PYTHON_OWNED_BY_THREAD ?
-		       size :
-		       0;
-}
-
-/* The function's frame that ends where the thread's stack of frames does; 0: not found. */
-PYTHON_WALKER u64 python_last_pushed(const struct mem *mem, const struct python_state *state,
-				     u64 thread, u64 type_of_code)
-{
-	u64 end, words[PYTHON_LAST_PART];
-
-	if (!mem_read(mem, thread + state->at.thread_top, &end, 8) || !python_address_ok(end))
-		return 0;
-	for (u32 i = 0; i < PYTHON_LAST_WORDS; i++) {
-		u32 place = PYTHON_LAST_PART - 1 - i % PYTHON_LAST_PART;
-		u64 frame = end - 8 - 8ull * i;
-		if (i % PYTHON_LAST_PART == 0 &&
-		    !mem_peek(mem, frame + 8 - sizeof words, words, sizeof words))
-			return 0;
-		if (WALK_APART(python_frame_size)(mem, state, frame, words[place], type_of_code) ==
-		    i + 1)
-			return frame;
-	}
-	return 0;
-}
-
-/* Is `outer` among the callers of `inner`? */
-PYTHON_WALKER bool python_calls(const struct mem *mem, const struct python_state *state, u64 outer,
-				u64 inner)
-{
-	for (u32 i = 0; i < PYTHON_CALLERS_MAX && inner != outer; i++)
-		if (!mem_read(mem, inner + state->at.frame_previous, &inner, 8) ||
-		    !python_address_ok(inner))
-			return false;
-	return inner == outer;
-}
-
-/* Does the frame run, and the generator, too, or wait for it?  What has not begun has variables at the top of its
- * stack. */
-PYTHON_WALKER bool python_waits_for(const struct mem *mem, const struct python_state *state,
-				    u64 frame, u64 leaf)
-{
-	const struct python_layout *at = &state->at;
-	u64 generator = leaf - at->gen_frame, object;
-	struct python_frame words;
-	s32 top;
-	u8 runs;
-
-	if (!mem_read(mem, frame + at->frame_top, &top, 4))
-		return false;
-	if (top < 0)
-		return mem_read(mem, generator + at->gen_state, &runs, 1) && runs == 0;
-	return mem_read(mem, frame + at->frame_locals + 8 * ((u64)top - 1), &object, 8) &&
-	       object == generator && python_read_frame(mem, state, frame, false, &words) &&
-	       python_has_begun(mem, state, &words);
-}
-
-/* Who calls the generator whose frame this is? A generator that runs has a place in the list of what is handled, and
- * a function one on the thread's stack.  The innermost of the ones and the innermost of the others are known by
- * that, and one of them calls the other: it is that other. */
-PYTHON_WALKER bool python_seek_caller(const struct mem *mem, const struct python_state *state,
-				      u64 thread, u64 leaf, u64 *caller)
-{
-	const struct python_layout *at = &state->at;
-	u64 own = leaf - at->gen_frame + at->gen_handling, handling, code, type;
-
-	if (!mem_read(mem, leaf + at->frame_code, &code, 8) ||
-	    !mem_peek(mem, code + PYTHON_TYPE, &type, 8) ||
-	    !mem_read(mem, thread + at->thread_handling, &handling, 8))
-		return false;
-	if (handling == own && !mem_read(mem, own + at->handled_previous, &handling, 8))
-		return false;
-	u64 function = python_last_pushed(mem, state, thread, type);
-	if (!function)
-		return false;
-	*caller = function;
-	if (handling - thread >=
-	    PYTHON_THREAD_MAX) { /* not the thread's own place: there is a generator */
-		u64 generator = handling - at->gen_handling + at->gen_frame;
-		if (python_calls(mem, state, function, generator))
-			*caller = generator;
-		else if (!python_calls(mem, state, generator, function))
-			return false;
-	}
-	return *caller != leaf && python_waits_for(mem, state, *caller, leaf);
-}
-
-/* After a fault: true when what was missing was found, and the walk can go on. */
+/* After a fault at the innermost frame: true when the walk can go on.  What runs is found, or whom the innermost does not lead to;
+ * else the cframe that is the outer one of what may be none yet leads on, under a mark. */
 PYTHON_WALKER bool python_mend(const struct mem *mem, const struct python_state *state,
 			       struct walk *walk)
 {
-	if (!(walk->flags & WALK_TOP_UNLINKED) || !state->at.thread_top || walk->link ||
-	    !python_seek_caller(mem, state, walk->thread, walk->cursor, &walk->link))
+	const u32 unlinked = walk->flags & WALK_TOP_UNLINKED;
+
+	if (!(walk->flags & WALK_TOP_UNSET) || !state->at.thread_top || walk->depth || walk->link)
 		return false;
-	walk->flags &= ~(u32)(WALK_TOP_UNSET | WALK_TOP_UNLINKED);
+	if (!unlinked || !python_seek_caller(mem, state, walk->thread, walk->cursor, &walk->link)) {
+		bool runs = python_seek_running(mem, state, walk->thread, &walk->link);
+		if (!runs && (unlinked || !python_outer(mem, state, walk, &walk->link)))
+			return false;
+		walk->cursor = walk->link;
+		if (!runs)
+			return walk->cursor;
+	}
+	walk->flags &= ~(u32)(WALK_TOP_UNSET | WALK_TOP_UNLINKED | WALK_MAY_BE_EMPTY);
 	return true;
 }
 
@@ -622,7 +372,7 @@ PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state 
 	if (leaf->previous || (is_object ? !python_is_generator(mem, state, leaf->code) :
 					   leaf->owner != PYTHON_OWNED_BY_GENERATOR))
 		return true;
-	leaf->previous = walk->link;
+	leaf->previous = walk->link == walk->cursor ? 0 : walk->link;
 	if (leaf->previous)
 		return true;
 	walk->flags |= WALK_TOP_UNSET | WALK_TOP_UNLINKED;
@@ -637,6 +387,26 @@ PYTHON_WALKER bool python_frame_ok(const struct walk *walk, const struct python_
 	return frame->previous != walk->cursor &&
 	       (!frame->previous || python_address_ok(frame->previous)) &&
 	       (frame->owner >= PYTHON_OWNED_BY_C || python_address_ok(frame->code));
+}
+
+/* An innermost one may be what an earlier entry left. */
+PYTHON_WALKER enum step python_pass_shim(const struct mem *mem, const struct python_state *state,
+					 struct walk *walk, u64 previous)
+{
+	bool is_leaf = walk->depth == 0 && !walk->link && !(walk->flags & WALK_TOP_UNSET);
+
+	walk->base = 0;
+	return is_leaf && previous && state->at.thread_top ?
+		       python_leave_out(mem, state, walk, previous) :
+		       STEP_HIDDEN;
+}
+
+/* What an entry finds in its cframe may be anything at all. */
+PYTHON_WALKER bool python_runs_code(const struct mem *mem, const struct python_state *state,
+				    const struct python_frame *leaf)
+{
+	return !state->at.thread_top || leaf->owner >= PYTHON_OWNED_BY_C ||
+	       python_is_code(mem, state, leaf->code);
 }
 
 /* Frames are a list: nobody knows where the outermost ones are. */
@@ -660,18 +430,21 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	if (!ok || !python_frame_ok(walk, &frame))
 		return leaf ? python_leave_out(mem, state, walk, ok ? frame.previous : 0) :
 			      STEP_FAULT;
+	if (leaf && !python_runs_code(mem, state, &frame))
+		return python_leave_out(mem, state, walk, frame.previous);
 	bool left_out = false;
 	if (leaf && !python_link(mem, state, walk, &frame, &left_out))
 		return left_out ? STEP_HIDDEN : STEP_FAULT;
 	walk->cursor = frame.previous;
-	if (frame.owner >= PYTHON_OWNED_BY_C) {
-		walk->base = 0;
-		return STEP_HIDDEN;
-	}
+	if (frame.owner >= PYTHON_OWNED_BY_C)
+		return python_pass_shim(mem, state, walk, frame.previous);
 	walk->base = frame.code;
 	if (!python_own_pc(mem, state, &frame))
 		return STEP_FAULT;
 	if (leaf && !python_has_begun(mem, state, &frame)) {
+		if (!python_is_linked(mem, state, walk, out->at, frame.previous))
+			return python_leave_out(mem, state, walk, frame.previous);
+		walk->link = frame.previous;
 		if ((walk->flags & WALK_PLACES) && state->at.frame_entry)
 			python_leave_cframe(mem, state, walk, frame.previous);
 		return STEP_HIDDEN;

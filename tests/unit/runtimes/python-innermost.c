@@ -29,6 +29,8 @@ enum {
 	SECOND = FUNCTION + 8 * FRAME_WORDS, /* a function, pushed behind the other */
 	LEAF = BASE + 0x8000,                /* generators */
 	MIDDLE = BASE + 0x9000,
+	TYPE_NAME = BASE + 0xa000,
+	GARBAGE = BASE + 0xb000,
 };
 
 struct stage {
@@ -78,6 +80,9 @@ static void set_up(struct stage *stage, u32 version)
 		stage->bytes[SHIM - BASE + at->frame_owner] = PYTHON_OWNED_BY_C;
 		stage->bytes[LEFT_SHIM - BASE + at->frame_owner] = PYTHON_OWNED_BY_C;
 	}
+	put(stage, CODE + 8, TYPE);
+	put(stage, TYPE + at->bytes_length + 8, TYPE_NAME);
+	memcpy(stage->bytes + (TYPE_NAME - BASE), "code", 5);
 	put(stage, CODE + at->code_filename, TEXT);
 	put(stage, CODE + at->code_qualname, TEXT);
 	put(stage, CODE + at->code_lines, TEXT);
@@ -247,7 +252,6 @@ static void set_up_generator(struct stage *stage)
 	u32 words = FRAME_WORDS;
 
 	set_up(stage, versions[1]);
-	put(stage, CODE + 8, TYPE);
 	memcpy(stage->bytes + (CODE - BASE + at->code_frame), &words, sizeof words);
 	put(stage, THREAD + at->thread_top, FUNCTION + 8 * FRAME_WORDS);
 	put_frame(stage, frame_of(stage, LEAF), 0, PYTHON_OWNED_BY_GENERATOR);
@@ -268,9 +272,8 @@ static void a_function_calls_it(void **state)
 	stage.bytes[LEAF - BASE + stage.python.at.gen_state] = 0xff;
 	put_top(&stage, FUNCTION, LEAF); /* it yields */
 	assert_outcome(&stage, STEP_DONE, 2, 0);
-	put_top(&stage, FUNCTION,
-		0); /* what runs has called another, and this one is what was left */
-	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+	put_top(&stage, FUNCTION, 0); /* what runs has called another, and this one was left */
+	assert_outcome(&stage, STEP_DONE, 1, 0);
 	put_top(&stage, FUNCTION, MIDDLE);
 	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
 }
@@ -318,6 +321,128 @@ static void what_ends_elsewhere_is_not_the_last(void **state)
 	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
 }
 
+/* ---- calls of 3.12 that are on their way ------------------------------------------------------ */
+
+/* A function that runs C, which enters the interpreter: its cframe is published and not filled. */
+static void set_up_entry(struct stage *stage)
+{
+	set_up_generator(stage);
+	put(stage, frame_of(stage, LEAF) + stage->python.at.frame_previous, 0);
+	put_handling(stage, 0, 0);
+	put(stage, THREAD + stage->python.at.thread_frame, INNER);
+	put_cframe(stage, INNER, GARBAGE, GARBAGE);
+	put_cframe(stage, OUTER, FUNCTION, ROOT);
+}
+
+/* Pushed behind FUNCTION.  What has not begun has variables on its stack. */
+static void push_second(struct stage *stage, bool has_begun, u64 previous)
+{
+	const struct python_layout *at = &stage->python.at;
+
+	put_frame(stage, SECOND, previous, PYTHON_OWNED_BY_THREAD);
+	put_top(stage, SECOND, TEXT);
+	if (!has_begun)
+		put(stage, SECOND + at->frame_pc, CODE + at->code_bytecode - 2);
+	put(stage, THREAD + at->thread_top, SECOND + 8 * FRAME_WORDS);
+}
+
+static void c_enters_a_function(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	push_second(&stage, false, 0);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_cframe(&stage, INNER, 0, 0);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_cframe(&stage, INNER, LEFT_SHIM, OUTER); /* as an earlier entry left it */
+	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, MIDDLE);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+}
+
+static void c_enters_a_function_for_a_generator(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	push_second(&stage, false, 0);
+	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+	put_top(&stage, FUNCTION, MIDDLE);
+	put_top(&stage, frame_of(&stage, MIDDLE), 0);
+	put_handling(&stage, MIDDLE, 0);
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	put(&stage, frame_of(&stage, MIDDLE) + stage.python.at.frame_previous, SHIM);
+	put_cframe(&stage, INNER, GARBAGE, 0);
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET); /* neither calls the other */
+}
+
+static void c_enters_a_generator(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	put_top(&stage, frame_of(&stage, LEAF), TEXT);
+	put_handling(&stage, LEAF, 0);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+	put_top(&stage, FUNCTION, MIDDLE);
+	put_top(&stage, frame_of(&stage, MIDDLE), 0);
+	put_handling(&stage, LEAF, MIDDLE);
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+}
+
+/* What it was entered for is popped after the thread leads to its shim. */
+static void c_leaves_a_function(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	push_second(&stage, true, LEFT_SHIM);
+	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
+	put_cframe(&stage, INNER, LEFT_SHIM, OUTER);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_top(&stage, FUNCTION, TEXT); /* nobody runs */
+	assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
+}
+
+/* It is published before it leads to who calls it. */
+static void a_function_enters_another(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
+	put_cframe(&stage, OUTER, SECOND, ROOT);
+	push_second(&stage, false, MIDDLE);
+	put_frame(&stage, MIDDLE, SHIM, PYTHON_OWNED_BY_THREAD);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_top(&stage, FUNCTION, TEXT); /* it has put down where its stack ends, or not */
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	push_second(&stage, false, FUNCTION);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+}
+
+/* C enters it, and it leads to the shim beside the cframe. */
+static void a_linked_function_is_not_sought(void **state)
+{
+	const u64 shim = INNER + 0x80;
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	push_second(&stage, false, shim);
+	stage.bytes[shim - BASE + stage.python.at.frame_owner] = PYTHON_OWNED_BY_C;
+	put(&stage, shim + stage.python.at.frame_previous, FUNCTION);
+	put_cframe(&stage, INNER, SECOND, OUTER);
+	put(&stage, THREAD + stage.python.at.thread_top, 0);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +455,12 @@ int main(void)
 		cmocka_unit_test(a_generator_calls_it),
 		cmocka_unit_test(a_function_of_a_generator_calls_it),
 		cmocka_unit_test(what_ends_elsewhere_is_not_the_last),
+		cmocka_unit_test(c_enters_a_function),
+		cmocka_unit_test(c_enters_a_function_for_a_generator),
+		cmocka_unit_test(c_enters_a_generator),
+		cmocka_unit_test(c_leaves_a_function),
+		cmocka_unit_test(a_function_enters_another),
+		cmocka_unit_test(a_linked_function_is_not_sought),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void references_are_no_flags(void **unused)
 	struct frame frame;
 
 	(void)unused;
-	state.at.code_flags = 0;
+	state.at.code_flags = state.at.thread_top = 0;
 	state.facts &= ~(u32)PYTHON_HAS_CFRAME;
 	memory_put_u64(&memory, THREAD + state.at.thread_frame, FRAME);
 	memory_put_u64(&memory, FRAME + state.at.frame_code, CODE);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * data_stack.h - a thread's stack of frames: each function's frame lies behind that of the function that it was pushed after
+ * (3.12; the layouts of other versions have no `code_frame`).
+ *
+ * BPF-safe text, as step.h. */
+#pragma once
+#include "runtimes/python/frame.h"
+
+enum {
+	/* Words below the end of a thread's stack of frames among which its last frame is sought, so many a read. */
+	PYTHON_LAST_WORDS = 128,
+	PYTHON_LAST_PART = 8,
+	PYTHON_TYPE = 8,      /* of an object */
+	PYTHON_TYPE_NAME = 8, /* of a type, behind its head, which has a size */
+};
+
+/* Is it a code object? */
+PYTHON_WALKER bool python_is_code(const struct mem *mem, const struct python_state *state, u64 code)
+{
+	u64 type, name;
+	char text[5];
+
+	return python_address_ok(code) && mem_constant(mem, code + PYTHON_TYPE, &type, 8) &&
+	       python_address_ok(type) &&
+	       mem_constant(mem, type + state->at.bytes_length + PYTHON_TYPE_NAME, &name, 8) &&
+	       mem_constant(mem, name, text, sizeof text) && text[0] == 'c' && text[1] == 'o' &&
+	       text[2] == 'd' && text[3] == 'e' && !text[4];
+}
+
+/* Is it a function's frame, of so many words, that runs this code? */
+PYTHON_WALKER bool python_is_pushed(const struct mem *mem, const struct python_state *state,
+				    u64 frame, u64 code, u32 words)
+{
+	u32 size;
+	u8 owner;
+
+	return python_address_ok(code) && mem_peek(mem, code + state->at.code_frame, &size, 4) &&
+	       size == words && mem_read(mem, frame + state->at.frame_owner, &owner, 1) &&
+	       owner == PYTHON_OWNED_BY_THREAD && python_is_code(mem, state, code);
+}
+
+/* The function's frame that ends here in a thread's stack of frames. */
+PYTHON_WALKER bool python_pushed_before(const struct mem *mem, const struct python_state *state,
+					u64 end, u64 *frame)
+{
+	u64 words[PYTHON_LAST_PART];
+
+	if (!python_address_ok(end))
+		return false;
+	for (u32 i = 0; i < PYTHON_LAST_WORDS; i++) {
+		u32 place = PYTHON_LAST_PART - 1 - i % PYTHON_LAST_PART;
+		*frame = end - 8 - 8ull * i;
+		if (i % PYTHON_LAST_PART == 0 &&
+		    !mem_peek(mem, *frame + 8 - sizeof words, words, sizeof words))
+			return false;
+		if (WALK_APART(python_is_pushed)(mem, state, *frame, words[place], i + 1))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * innermost.h - who runs on a thread, and who calls a generator, where no link says so yet (3.12).
+ *
+ * BPF-safe text, as step.h. */
+#pragma once
+#include "runtimes/python/data_stack.h"
+
+enum {
+	PYTHON_THREAD_MAX = 1024, /* bytes of a thread (3.11, 3.12) */
+	/* Callers of one frame among which another is sought. */
+	PYTHON_CALLERS_MAX = 64,
+	/* Bytes between a cframe and the shim of its entry. */
+	PYTHON_ENTRY_MAX = 512,
+};
+
+/* Is `outer` among the callers of `inner`? */
+PYTHON_WALKER bool python_calls(const struct mem *mem, const struct python_state *state, u64 outer,
+				u64 inner)
+{
+	for (u32 i = 0; i < PYTHON_CALLERS_MAX && inner != outer; i++)
+		if (!mem_read(mem, inner + state->at.frame_previous, &inner, 8) ||
+		    !python_address_ok(inner))
+			return false;
+	return inner == outer;
+}
+
+/* Does the frame run, and the generator, too, or wait for it?  What has not begun has variables at the top of its
+ * stack. */
+PYTHON_WALKER bool python_waits_for(const struct mem *mem, const struct python_state *state,
+				    u64 frame, u64 leaf)
+{
+	const struct python_layout *at = &state->at;
+	u64 generator = leaf - at->gen_frame, object;
+	struct python_frame words;
+	s32 top;
+	u8 runs;
+
+	if (!mem_read(mem, frame + at->frame_top, &top, 4))
+		return false;
+	if (top < 0)
+		return mem_read(mem, generator + at->gen_state, &runs, 1) && runs == 0;
+	return mem_read(mem, frame + at->frame_locals + 8 * ((u64)top - 1), &object, 8) &&
+	       object == generator && python_read_frame(mem, state, frame, false, &words) &&
+	       python_has_begun(mem, state, &words);
+}
+
+/* The frame of the generator whose place in the list of what is handled this is; 0: it is the thread's own. */
+PYTHON_WALKER u64 python_handler(const struct python_state *state, u64 thread, u64 handling)
+{
+	return handling - thread < PYTHON_THREAD_MAX ?
+		       0 :
+		       handling - state->at.gen_handling + state->at.gen_frame;
+}
+
+/* A generator that runs has a place in the list of what is handled, and a function one on the thread's stack.  The innermost of
+ * the ones and the innermost of the others are known by that, and one of them calls the other: it is that other. */
+PYTHON_WALKER bool python_inner_of(const struct mem *mem, const struct python_state *state,
+				   u64 function, u64 generator, u64 *inner)
+{
+	*inner = function;
+	if (!generator || WALK_APART(python_calls)(mem, state, generator, function))
+		return true;
+	*inner = generator;
+	return WALK_APART(python_calls)(mem, state, function, generator);
+}
+
+/* Who calls the generator whose frame this is? */
+PYTHON_WALKER bool python_seek_caller(const struct mem *mem, const struct python_state *state,
+				      u64 thread, u64 leaf, u64 *caller)
+{
+	const struct python_layout *at = &state->at;
+	u64 own = leaf - at->gen_frame + at->gen_handling, handling, end, function;
+
+	if (!mem_read(mem, thread + at->thread_top, &end, 8) ||
+	    !WALK_APART(python_pushed_before)(mem, state, end, &function) ||
+	    !mem_read(mem, thread + at->thread_handling, &handling, 8))
+		return false;
+	if (handling == own && !mem_read(mem, own + at->handled_previous, &handling, 8))
+		return false;
+	u64 generator = python_handler(state, thread, handling);
+	return python_inner_of(mem, state, function, generator, caller) && *caller != leaf &&
+	       python_waits_for(mem, state, *caller, leaf);
+}
+
+/* Has the loop not put down where the frame's stack ends, as it does before it runs another one? */
+PYTHON_WALKER bool python_runs(const struct mem *mem, const struct python_state *state, u64 frame)
+{
+	s32 top;
+
+	return mem_read(mem, frame + state->at.frame_top, &top, 4) && top < 0;
+}
+
+/* The generator that runs, or waits for who does.  One that is being entered is in the list, and does neither. */
+PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct python_state *state,
+					    u64 thread, u64 function, u64 *generator)
+{
+	u64 handling;
+
+	if (!mem_read(mem, thread + state->at.thread_handling, &handling, 8))
+		return false;
+	*generator = python_handler(state, thread, handling);
+	if (!*generator || python_runs(mem, state, *generator) ||
+	    WALK_APART(python_calls)(mem, state, *generator, function))
+		return true;
+	if (!mem_read(mem, handling + state->at.handled_previous, &handling, 8))
+		return false;
+	*generator = python_handler(state, thread, handling);
+	return true;
+}
+
+/* Who enters the function that has this frame: another, which lies below it, or a generator. */
+PYTHON_WALKER bool python_seek_enterer(const struct mem *mem, const struct python_state *state,
+				       u64 thread, u64 entered, u64 *enterer)
+{
+	u64 function, handling;
+
+	return WALK_APART(python_pushed_before)(mem, state, entered, &function) &&
+	       mem_read(mem, thread + state->at.thread_handling, &handling, 8) &&
+	       python_inner_of(mem, state, function, python_handler(state, thread, handling),
+			       enterer);
+}
+
+/* Whose frame runs, where the thread does not lead to a function: what is being entered has not begun and is not linked yet,
+ * what is being left is neither. */
+PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct python_state *state,
+				       u64 thread, u64 *running)
+{
+	struct python_frame words;
+	u64 function, generator;
+
+	if (!mem_read(mem, thread + state->at.thread_top, &function, 8))
+		return false;
+	for (u32 left = 0; left < 2; left++) {
+		if (!WALK_APART(python_pushed_before)(mem, state, function, &function) ||
+		    !python_read_frame(mem, state, function, false, &words))
+			return false;
+		if (!python_has_begun(mem, state, &words))
+			return !left && python_seek_enterer(mem, state, thread, function, running);
+		if (!python_running_generator(mem, state, thread, function, &generator) ||
+		    !python_inner_of(mem, state, function, generator, running))
+			return false;
+		if (python_runs(mem, state, *running))
+			return true;
+		if (*running != function)
+			return false;
+	}
+	return false;
+}
+
+/* Does a function that has not begun lead to who has entered it?  It is published before it is linked. */
+PYTHON_WALKER bool python_is_linked(const struct mem *mem, const struct python_state *state,
+				    const struct walk *walk, u64 frame, u64 previous)
+{
+	u64 code;
+
+	return !state->at.thread_top || walk->link ||
+	       previous - walk->limit < PYTHON_ENTRY_MAX || /* C: its shim is beside its cframe */
+	       (mem_read(mem, previous + state->at.frame_code, &code, 8) &&
+		WALK_APART(python_is_pushed)(mem, state, previous, code,
+					     (u32)((frame - previous) / 8)));
+}
