@@ -5,6 +5,7 @@ The word (tests/targets/native/word.h) is a frame of a toy VM, and so in each sa
 """
 import subprocess
 from collections import Counter
+from itertools import groupby
 
 import folded
 from rows import Figure, at_least, at_most, enough, row
@@ -40,7 +41,8 @@ def judge(run, program, *args):
         if stack.tid != target.pid:
             continue
         word = next((frame.label for frame in stack.frames if frame.path == "toy"), None)
-        path = [name for name in (folded.method(frame.label) for frame in stack.frames if frame.path != "toy") if name in NAMES]
+        names = (folded.method(frame.label) for frame in stack.frames if frame.path != "toy")
+        path = [name for name, _ in groupby(name for name in names if name in NAMES)]  # a method and its blocks are one
         if not word or not path:
             none += stack.count
         elif "[truncated]" in (frame.label for frame in stack.frames):

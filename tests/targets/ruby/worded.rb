@@ -17,13 +17,64 @@ def spin(left)
   left -= 1 while left > 0
 end
 
+class Passing
+  def method_missing(name)
+    TOP.send(name)
+  end
+
+  def respond_to_missing?(*)
+    true
+  end
+end
+
+class Stop < StandardError; end
+
+def yields
+  yield
+end
+
+def ensures
+  yield
+ensure
+  $seed += 0
+end
+
+TOP = self
+PASSING = Passing.new
+CALL = ->(name) { send(name) }
+MADE = Hash.new { |_, name| send(name) }
+Object.send(:define_method, :defined) { |name| send(name) }
+
+# Ways to call a method: by the interpreter's loop, by C, in blocks of each, and through what unwinds.
+WAYS = [
+  "%s",
+  "[0].each { %s }",
+  "send(:%s)",
+  "yields { %s }",
+  "[0].map { %s }",
+  "PASSING.%s",
+  "1.times { %s }",
+  "CALL.call(:%s)",
+  "ensures { %s }",
+  "catch(:none) { %s }",
+  "MADE[:%s]",
+  "begin; raise Stop; rescue Stop; %s; end",
+  "defined(:%s)",
+  "instance_eval { %s }",
+  "[0, 1].sort { %s; 0 }",
+]
+
 15.times do |n|
-  first, second = 2 * n + 1, 2 * n + 2
-  calls = second < 15 ? <<~CALLS : ""
-    $seed.odd? ? f#{first} : f#{second}
+  first, second = [2 * n + 1, 2 * n + 2].map { |callee| WAYS[callee % WAYS.size] % "f#{callee}" }
+  calls = 2 * n + 2 < 15 ? <<~CALLS : ""
+    if $seed.odd?
+      #{first}
+    else
+      #{second}
+    end
     SAY.call(#{n})
     spin($seed & 31)
-    f#{second}
+    #{second}
     SAY.call(#{n})
   CALLS
   Object.class_eval(<<~CODE, "worded-tree.rb", 1)
