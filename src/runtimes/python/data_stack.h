@@ -10,6 +10,9 @@ enum {
 	/* Words below the end of a thread's stack of frames among which its last frame is sought, so many a read. */
 	PYTHON_LAST_WORDS = 128,
 	PYTHON_LAST_PART = 8,
+	/* struct _PyStackChunk: the chunk before, and the words that this one holds while another is in use. */
+	PYTHON_CHUNK_TOP = 16,
+	PYTHON_CHUNK_DATA = 24,
 	PYTHON_TYPE = 8,      /* of an object */
 	PYTHON_TYPE_NAME = 8, /* of a type, behind its head, which has a size */
 };
@@ -37,6 +40,19 @@ PYTHON_WALKER bool python_is_pushed(const struct mem *mem, const struct python_s
 	return python_address_ok(code) && mem_peek(mem, code + state->at.code_frame, &size, 4) &&
 	       size == words && mem_read(mem, frame + state->at.frame_owner, &owner, 1) &&
 	       owner == PYTHON_OWNED_BY_THREAD && python_is_code(mem, state, code);
+}
+
+/* Where the frame ends behind which this one was pushed: here, or in the chunk before. */
+PYTHON_WALKER u64 python_pushed_behind(const struct mem *mem, const struct python_state *state,
+				       u64 thread, u64 frame)
+{
+	u64 chunk, before, top;
+
+	if (!mem_read(mem, thread + state->at.thread_top - 8, &chunk, 8) ||
+	    frame - chunk != PYTHON_CHUNK_DATA || !mem_read(mem, chunk, &before, 8) ||
+	    !python_address_ok(before) || !mem_read(mem, before + PYTHON_CHUNK_TOP, &top, 8))
+		return frame;
+	return before + PYTHON_CHUNK_DATA + 8 * top;
 }
 
 /* The function's frame that ends here in a thread's stack of frames. */

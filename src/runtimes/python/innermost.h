@@ -112,9 +112,9 @@ PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct 
 PYTHON_WALKER bool python_seek_enterer(const struct mem *mem, const struct python_state *state,
 				       u64 thread, u64 entered, u64 *enterer)
 {
-	u64 function, handling;
+	u64 end = python_pushed_behind(mem, state, thread, entered), function, handling;
 
-	return WALK_APART(python_pushed_before)(mem, state, entered, &function) &&
+	return WALK_APART(python_pushed_before)(mem, state, end, &function) &&
 	       mem_read(mem, thread + state->at.thread_handling, &handling, 8) &&
 	       python_inner_of(mem, state, function, python_handler(state, thread, handling),
 			       enterer);
@@ -143,6 +143,7 @@ PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct pytho
 			return true;
 		if (*running != function)
 			return false;
+		function = python_pushed_behind(mem, state, thread, function);
 	}
 	return false;
 }
@@ -153,9 +154,11 @@ PYTHON_WALKER bool python_is_linked(const struct mem *mem, const struct python_s
 {
 	u64 code;
 
-	return !state->at.thread_top || walk->link ||
-	       previous - walk->limit < PYTHON_ENTRY_MAX || /* C: its shim is beside its cframe */
-	       (mem_read(mem, previous + state->at.frame_code, &code, 8) &&
-		WALK_APART(python_is_pushed)(mem, state, previous, code,
-					     (u32)((frame - previous) / 8)));
+	if (!state->at.thread_top || walk->link ||
+	    previous - walk->limit < PYTHON_ENTRY_MAX) /* C: its shim is beside its cframe */
+		return true;
+	u64 end = python_pushed_behind(mem, state, walk->thread, frame);
+	return mem_read(mem, previous + state->at.frame_code, &code, 8) &&
+	       WALK_APART(python_is_pushed)(mem, state, previous, code,
+					    (u32)((end - previous) / 8));
 }

@@ -427,6 +427,30 @@ static void a_function_enters_another(void **state)
 	assert_outcome(&stage, STEP_DONE, 1, 0);
 }
 
+/* There was no room for it behind the other. */
+static void a_function_enters_another_in_a_new_chunk(void **state)
+{
+	const u64 before = FUNCTION - 24, chunk = GARBAGE + 0x100, pushed = chunk + 24;
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
+	put_cframe(&stage, OUTER, pushed, ROOT);
+	put(&stage, before + 16, FRAME_WORDS);
+	put(&stage, chunk, before);
+	put(&stage, THREAD + stage.python.at.thread_top - 8, chunk);
+	put(&stage, THREAD + stage.python.at.thread_top, pushed + 8 * FRAME_WORDS);
+	put_frame(&stage, pushed, FUNCTION, PYTHON_OWNED_BY_THREAD);
+	put(&stage, pushed + stage.python.at.frame_pc, CODE + stage.python.at.code_bytecode - 2);
+	put_top(&stage, FUNCTION, TEXT);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, pushed + stage.python.at.frame_previous, MIDDLE);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, before + 16, FRAME_WORDS + 1); /* another one lies there */
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+}
+
 /* C enters it, and it leads to the shim beside the cframe. */
 static void a_linked_function_is_not_sought(void **state)
 {
@@ -460,6 +484,7 @@ int main(void)
 		cmocka_unit_test(c_enters_a_generator),
 		cmocka_unit_test(c_leaves_a_function),
 		cmocka_unit_test(a_function_enters_another),
+		cmocka_unit_test(a_function_enters_another_in_a_new_chunk),
 		cmocka_unit_test(a_linked_function_is_not_sought),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
