@@ -45,12 +45,12 @@ def chosen(run, program):
             yield holds(f"asked for {what}: it says which", f"(engine: {engine})" in recording.stderr)
 
 
-@row("default-ruby", "without -e: in the kernel, or the reader for what it alone can do; it says which")
+@row("default-ruby", "without -e: in the kernel, or the reader for what it alone can do; it says which", once=True)
 def ruby(run):
     yield from chosen(run, "mixed.rb")
 
 
-@row("default-python", "without -e: in the kernel, or the reader for what it alone can do; it says which", language="python")
+@row("default-python", "without -e: in the kernel, or the reader for what it alone can do; it says which", once=True, language="python")
 def python(run):
     yield from chosen(run, "mixed.py")
 
@@ -78,7 +78,7 @@ def replaced(run):
 @row("kernel-greenlets", "in the kernel: greenlets that take turns: no stack of two, each on its own native frames", language="python")
 def greenlets(run):
     # Their turns take as long as a period does, and where they begin, the native stack is another's.
-    for figure in rows_python.greenlets(in_kernel(run)):
+    for figure in rows_python.greenlets(in_kernel(run), ("never",)):
         if "cannot be" in figure.what:
             yield figure
     yield from rows_stitched.greenlets_in_order(run)
@@ -102,7 +102,7 @@ def rights(run):
             yield exactly("-e kernel: error lines", len([line for line in told.stderr.splitlines() if line]), 1)
 
 
-@row("default-thread", "-t NAME: the name that Thread#name says, in full; in vain: it lists who was there")
+@row("default-thread", "-t NAME: the name that Thread#name says, in full; in vain: it lists who was there", once=True)
 def threads(run):
     with start(run.interpreter, "named.rb") as target:
         for name in target.facts["names"]:

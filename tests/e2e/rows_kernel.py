@@ -217,7 +217,7 @@ def short_python(run):
     yield from short_ones(run, "short.py")
 
 
-@row("kernel-without", "--no-native and --no-kernel: the same stacks, without these frames")
+@row("kernel-without", "--no-native and --no-kernel: the same stacks, without these frames", once=True)
 def without(run):
     with start(run.interpreter, "calls.rb") as target:
         kinds = {}

@@ -54,7 +54,7 @@ def brief(run):
                       100 * abs(folded.total(recording.stacks) - cpu_ns) / cpu_ns, 2, " %", 2 if run.full else short)
 
 
-@row("pool", "work by turns in one thread and in 300, at 99 Hz: each its share, with both engines")
+@row("pool", "work by turns in one thread and in 300, at 99 Hz: each its share, with both engines", once=True)
 def pool(run):
     for engine in ("reader", "kernel"):
         with start(run.interpreter, "pool.rb", 300) as target:
@@ -66,7 +66,7 @@ def pool(run):
                       stats.share_bar(3, truth, recording.quality["samples"]))
 
 
-@row("kernel-low-rates", "1 to 50 Hz: as many samples as were asked for", language="native")
+@row("kernel-low-rates", "1 to 50 Hz: as many samples as were asked for", once=True, language="native")
 def low_rates(run):
     for rate, samples in ((1, 20), (2, 30), (5, 50), (20, 200), (50, 500)) if run.full else ((2, 12), (10, 50)):
         with Target(run.interpreter.command("lives.c", "here", 1000)) as target:
@@ -256,7 +256,7 @@ def stopped_again_and_again(process, target, rounds):
     return stopped, frozen
 
 
-@row("ctrl-z", "sonde that pauses is stopped by Ctrl-Z: it stops, and no thread of the program is left stopped")
+@row("ctrl-z", "sonde that pauses is stopped by Ctrl-Z: it stops, and no thread of the program is left stopped", once=True)
 def ctrl_z(run):
     rounds = run.count(400, 20)
     words = ("-p", "{pid}", "-r", "1000", "-e", "reader", "--pause=always", "-d", "600s")

@@ -40,7 +40,7 @@ def impossible(kind, verdict, what=IMPOSSIBLE):
 def torn_never(run):
     samples = run.count(100_000, 1_000)
     for kind in KINDS:
-        for rate in (1_000, 10_000) if run.full or kind in SOME_KINDS else (10_000,):
+        for rate in (1_000, 10_000) if run.full or kind == SOME_KINDS[0] else (10_000,):
             recording, verdict = tight(run, kind, "never", rate, samples)
             quality = recording.quality
             for what in (IMPOSSIBLE, CALLER_LINE, UNNAMED):
@@ -113,11 +113,11 @@ def copy_of(run, name, sections=True, said=None):
 
 
 @row("py-greenlets", "greenlets that take turns: >= 99 % complete, none of two, shares within 2 points", language="python")
-def greenlets(run):
+def greenlets(run, pauses=("never", "auto")):
     if not run.interpreter.has_module("greenlet"):
         raise Skip("it has no module greenlet")
     rate = 1_000
-    for pause in ("never", "auto"):
+    for pause in pauses:
         # some thirty are taken before it is learned that stopping pays
         samples = run.count(50_000, 5_000 if pause == "auto" else 1_000)
         with start(run.interpreter, "greenlets.py") as target:
@@ -389,7 +389,7 @@ def collections(run):
         raise Skip("not known of it")
     for engine in ("reader", "kernel"):
         with start(run.interpreter, "collecting.py") as target:
-            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), weights=True, more=("-e", engine))
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 1.2), weights=True, more=("-e", engine))
             spent = target.finish()["spent_ns"]
         in_gc = Counter()
         for stack in recording.stacks:

@@ -50,7 +50,7 @@ def tasks(run):
     yield exactly("as text", len(re.findall(r"^task .*: awaiting$", text, re.MULTILINE)), seen.total())
 
 
-@row("py-tasks-many", "10,000 tasks in wall mode: each seen, each with its own name and stack", language="python")
+@row("py-tasks-many", "10,000 tasks in wall mode: each seen, each with its own name and stack", once=True, language="python")
 def many(run):
     has_asyncio(run)
     count = 10_000

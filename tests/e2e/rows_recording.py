@@ -129,7 +129,7 @@ def fill(path):
             pass
 
 
-@row("recording", "one recording: by pipe, cut short, exported: the same samples everywhere")
+@row("recording", "one recording: by pipe, cut short, exported: the same samples everywhere", once=True)
 def recording(run):
     inside, outside = run.interpreter.scratch("progress")
     with start(run.interpreter, "frames.rb", 12, inside) as target, \

@@ -121,7 +121,7 @@ def hosted(run):
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-nodefaultlibs", "-o", str(outside), f"{NATIVE}/host_python.c"], check=True)
     for engine in ("reader", "kernel"):
         with start(run.interpreter, "hosted.py", inside) as target:
-            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 2), threads=True, more=("-e", engine))
+            recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(20, 1), threads=True, more=("-e", engine))
             target.close_input()
             spent = {int(tid): told for tid, told in target.read_line()["spent_ns"].items()}
         for tid, told in sorted(spent.items()):
