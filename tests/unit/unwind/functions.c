@@ -8,10 +8,11 @@
 
 #include "unwind/functions.h"
 
+/* Functions as they are in what is released. */
 #ifdef __clang__
 #define APART __attribute__((noinline))
 #else
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline, noclone, optimize("O2")))
 #endif
 
 static volatile unsigned seen;
