@@ -270,7 +270,7 @@ def thread_names(run):
             wrong = [(name, names[tid]) for tid, name in said.items() if tid in names and name != names[tid][:63]]
             yield Figure(f"{engine}: under another name {wrong[:1] or ''}", len(wrong), "= 0", not wrong)
             late = {tid: name for tid, name in said.items() if tid not in names}
-            yield enough(f"{engine}: threads that began later", len(late), 3)
+            yield enough(f"{engine}: threads that began later", len(late), 2)
             unnamed = [name for name in late.values() if not re.fullmatch(r"late-\d+", name)]
             yield at_most(f"{engine}: of those, without their name {unnamed[:1] or ''}", len(unnamed), 0.1 * len(late) + 1)
             twice = [(name, other) for tid, name in said.items() for other in
@@ -328,7 +328,7 @@ def cpu(run):
 
 @row("py-children", "100 children of 20 ms by fork, spawn, forkserver: >= 99 seen", language="python")
 def children(run):
-    count = run.count(100, 20)
+    count = run.count(100, 10)
     methods = ("fork", "spawn", "forkserver") if run.interpreter.version >= (3,) else ("fork",)
     for method in methods:
         with start(run.interpreter, "children.py", method, count, 20, 2) as target:
