@@ -264,13 +264,13 @@ def thread_names(run):
     with start(run.interpreter, "named.py") as target:
         names = {**dict(map(tuple, target.facts["names"])), target.pid: "MainThread"}
         for engine in ("reader", "kernel"):
-            recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(10, 1), threads=True, more=("-e", engine))
+            recording = run.sonde.record(target.pid, rate=499, seconds=run.seconds(10, 1.5), threads=True, more=("-e", engine))
             said = {stack.tid: stack.thread for stack in recording.stacks}
             yield exactly(f"{engine}: threads seen", len(set(said) & set(names)), len(names))
             wrong = [(name, names[tid]) for tid, name in said.items() if tid in names and name != names[tid][:63]]
             yield Figure(f"{engine}: under another name {wrong[:1] or ''}", len(wrong), "= 0", not wrong)
             late = {tid: name for tid, name in said.items() if tid not in names}
-            yield enough(f"{engine}: threads that began later", len(late), 2)
+            yield enough(f"{engine}: threads that began later", len(late), 3)
             unnamed = [name for name in late.values() if not re.fullmatch(r"late-\d+", name)]
             yield at_most(f"{engine}: of those, without their name {unnamed[:1] or ''}", len(unnamed), 0.1 * len(late) + 1)
             twice = [(name, other) for tid, name in said.items() for other in
