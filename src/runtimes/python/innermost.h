@@ -64,21 +64,30 @@ PYTHON_WALKER bool python_inner_of(const struct mem *mem, const struct python_st
 	return WALK_APART(python_calls)(mem, state, function, generator);
 }
 
+/* The inner one of the function that was pushed before `end` and the generator that runs; `entered` is the place in the list of one
+ * that does not count, or 0. */
+PYTHON_WALKER bool python_seek_inner(const struct mem *mem, const struct python_state *state,
+				     u64 thread, u64 end, u64 entered, u64 *inner)
+{
+	u64 function, handling;
+
+	if (!WALK_APART(python_pushed_before)(mem, state, end, &function) ||
+	    !mem_read(mem, thread + state->at.thread_handling, &handling, 8) ||
+	    (handling == entered &&
+	     !mem_read(mem, entered + state->at.handled_previous, &handling, 8)))
+		return false;
+	u64 generator = python_handler(state, thread, handling);
+	return python_inner_of(mem, state, function, generator, inner);
+}
+
 /* Who calls the generator whose frame this is? */
 PYTHON_WALKER bool python_seek_caller(const struct mem *mem, const struct python_state *state,
 				      u64 thread, u64 leaf, u64 *caller)
 {
-	const struct python_layout *at = &state->at;
-	u64 own = leaf - at->gen_frame + at->gen_handling, handling, end, function;
+	u64 own = leaf - state->at.gen_frame + state->at.gen_handling, end;
 
-	if (!mem_read(mem, thread + at->thread_top, &end, 8) ||
-	    !WALK_APART(python_pushed_before)(mem, state, end, &function) ||
-	    !mem_read(mem, thread + at->thread_handling, &handling, 8))
-		return false;
-	if (handling == own && !mem_read(mem, own + at->handled_previous, &handling, 8))
-		return false;
-	u64 generator = python_handler(state, thread, handling);
-	return python_inner_of(mem, state, function, generator, caller) && *caller != leaf &&
+	return mem_read(mem, thread + state->at.thread_top, &end, 8) &&
+	       python_seek_inner(mem, state, thread, end, own, caller) && *caller != leaf &&
 	       python_waits_for(mem, state, *caller, leaf);
 }
 
@@ -108,18 +117,6 @@ PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct 
 	return true;
 }
 
-/* Who enters the function that has this frame: another, which lies below it, or a generator. */
-PYTHON_WALKER bool python_seek_enterer(const struct mem *mem, const struct python_state *state,
-				       u64 thread, u64 entered, u64 *enterer)
-{
-	u64 end = python_pushed_behind(mem, state, thread, entered), function, handling;
-
-	return WALK_APART(python_pushed_before)(mem, state, end, &function) &&
-	       mem_read(mem, thread + state->at.thread_handling, &handling, 8) &&
-	       python_inner_of(mem, state, function, python_handler(state, thread, handling),
-			       enterer);
-}
-
 /* Whose frame runs, where the thread does not lead to a function: what is being entered has not begun and is not linked yet,
  * what is being left is neither. */
 PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct python_state *state,
@@ -134,8 +131,9 @@ PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct pytho
 		if (!WALK_APART(python_pushed_before)(mem, state, function, &function) ||
 		    !python_read_frame(mem, state, function, false, &words))
 			return false;
+		u64 end = python_pushed_behind(mem, state, thread, function);
 		if (!python_has_begun(mem, state, &words))
-			return !left && python_seek_enterer(mem, state, thread, function, running);
+			return !left && python_seek_inner(mem, state, thread, end, 0, running);
 		if (!python_running_generator(mem, state, thread, function, &generator) ||
 		    !python_inner_of(mem, state, function, generator, running))
 			return false;
@@ -143,7 +141,7 @@ PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct pytho
 			return true;
 		if (*running != function)
 			return false;
-		function = python_pushed_behind(mem, state, thread, function);
+		function = end;
 	}
 	return false;
 }
