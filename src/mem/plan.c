@@ -50,6 +50,7 @@ struct plan {
 	bool fetched; /* the copies of first_ranges hold bytes */
 	bool still;
 	bool steady;      /* one copy was made, and `second` is what was proven */
+	bool again_made;  /* `heads` are those of `again` */
 	const u8 *second; /* of the body */
 	bool in_body;
 	bool has_epoch;
@@ -236,7 +237,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->set = set;
 	plan->still = still;
 	plan->in_body = plan->head_met = plan->conflict = plan->motion = plan->steady = false;
-	plan->leaf_done = plan->repeated = false;
+	plan->leaf_done = plan->repeated = plan->again_made = false;
 	vec_clear(&plan->behind);
 	plan->last_hit = plan->last_once = plan->reads = 0;
 	vec_clear(&plan->log);
@@ -518,6 +519,8 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 /* The heads of the first fetch make room for those of the second. */
 static bool keep_first_head(struct plan *plan)
 {
+	if (plan->again_made)
+		return true; /* they did already */
 	if (!snapshot_reserve(&plan->first_head, plan->head_size))
 		return false;
 	if (plan->head_size && plan->fetched)
@@ -525,13 +528,14 @@ static bool keep_first_head(struct plan *plan)
 	return true;
 }
 
-/* Heads and frames of the first copy stay; the second covers every read made. Does it agree? */
+/* Heads and frames of the first copy stay; another covers every read made. Does it agree? */
 static bool prove_again(struct plan *plan)
 {
 	if (!keep_first_head(plan) || !fetch_again(plan)) {
 		read_set_clear(plan->set);
 		return false;
 	}
+	plan->again_made = true;
 	for (u32 i = 0; i < plan->log.count; i++)
 		if (!equal_again(plan, &plan->log.at[i])) {
 			plan->motion = true;
@@ -555,6 +559,13 @@ enum plan_verdict plan_settle(struct plan *plan)
 	if (elsewhere || (late && !plan->conflict && !plan->still))
 		plan->conflict = !prove_again(plan);
 	return !plan->conflict || plan->still ? PLAN_HELD : PLAN_MOVED;
+}
+
+bool plan_stands(struct plan *plan)
+{
+	if (!plan->still && !prove_again(plan))
+		plan->conflict = true; /* the heads are those of another place now */
+	return plan->still || !plan->conflict;
 }
 
 /* Was all that the walk took just what was proven before? */

@@ -48,6 +48,7 @@
  *	plan_leaf_done(plan, ask)       may the rest be left out?
  *	  step(&plan->mem, ...) ...
  *	plan_settle(plan)               HELD or MOVED
+ *	plan_stands(plan)               even now?  for what was read behind it
  *	plan_end(plan, believed, sure)  learn */
 #pragma once
 #include "mem/live.h"
@@ -77,6 +78,9 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still);
 /* What `begin` reads is read. Constants are those of this epoch; 0: there are none. */
 void plan_head_done(struct plan *plan, u64 epoch);
 enum plan_verdict plan_settle(struct plan *plan);
+/* Of what was PLAN_HELD: is all of it there even now, so that what mem_peek_last took goes with it? A copy more; if not, the
+ * place is not learned. */
+bool plan_stands(struct plan *plan);
 /* Call when the walk has its leaf: what it reads from here on belongs to the callers. With `ask`, true says that the bytes
  * which the last walk with a true plan_end() read for them are all unchanged: they need not be walked again. */
 bool plan_leaf_done(struct plan *plan, bool ask);

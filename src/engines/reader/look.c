@@ -365,6 +365,12 @@ static bool is_cut(const struct look *look, const struct look_subject *subject,
 	       (subject->restless || plan_saw_motion(look->plan));
 }
 
+/* Whether it collects was read behind its stack, and may be of another. */
+static bool is_collecting(struct look *look, const struct walk *walk)
+{
+	return (walk->flags & WALK_GC) && plan_stands(look->plan);
+}
+
 static u64 generation_now(const struct look *look, const struct look_subject *subject)
 {
 	struct walk walk = { 0 };
@@ -393,6 +399,8 @@ bool look_at(struct look *look, const struct look_subject *subject, struct look_
 		held = is_believed(look, subject, &walk);
 	else if (held)
 		held = !is_cut(look, subject, &walk, end);
+	if (held && !is_collecting(look, &walk))
+		walk.flags &= ~(u32)WALK_GC;
 	if (held)
 		good = put_held(look, &walk, end, result) && put_callers(look);
 	else

@@ -335,6 +335,32 @@ static void a_thread_that_goes_on_is_a_conflict(void **state)
 	assert_int_equal(f->ids[1], 500);
 }
 
+/* The fixture's walk, and a copy more behind it: of a thread that stays, and of one that goes on meanwhile. */
+static void assert_stands(struct fixture *f, bool still, bool goes_on, bool stands)
+{
+	assert_int_equal(transaction(f, still), PLAN_HELD);
+	if (goes_on)
+		f->stack->cells[FRAMES - 2].id++;
+	assert_int_equal(plan_stands(f->plan), stands);
+	plan_end(f->plan, true, true);
+}
+
+static void what_is_read_last_goes_with_what_stands(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_stands(f, false, false, true); /* all of it late: a second copy, and a third */
+	assert_stands(f, false, true, false);
+	assert_stands(f, false, false, true);
+	assert_stands(f, true, true, true); /* a stopped one goes nowhere */
+	settle_down(f);
+	u64 calls = plan_stats(f->plan)->calls;
+	assert_stands(f, false, false, true);
+	assert_int_equal(plan_stats(f->plan)->calls - calls, 2);
+	assert_stands(f, false, true, false);
+	assert_stands(f, false, false, true);
+}
+
 /* What was not believed is no place to be compared with. */
 static void what_is_not_believed_is_not_proven(void **state)
 {
@@ -582,6 +608,7 @@ int main(void)
 		TEST(a_thread_that_stays_is_copied_once),
 		TEST(a_thread_that_went_on_is_copied_again),
 		TEST(a_thread_that_goes_on_is_a_conflict),
+		TEST(what_is_read_last_goes_with_what_stands),
 		TEST(what_is_not_believed_is_not_proven),
 		TEST(callers_that_stay_are_not_walked),
 		TEST(a_caller_that_changed_is_walked),
