@@ -74,9 +74,9 @@ class Interpreter:
         """The directory of the target programs, as the interpreter sees it."""
         return INSIDE if self.root else str(TARGETS / self.language.name)
 
-    def command(self, program, *args):
-        """argv that runs a target program under this interpreter."""
-        inner = [*self.argv, *self.language.options, f"{self.programs}/{program}", *map(str, args)]
+    def command(self, program, *args, wrap=()):
+        """argv that runs a target program under this interpreter; wrap: a command in its root that runs it."""
+        inner = [*wrap, *self.argv, *self.language.options, f"{self.programs}/{program}", *map(str, args)]
         return ["chroot", str(self.root), *inner] if self.root else inner
 
     def runs(self, text):
@@ -98,9 +98,9 @@ class Interpreter:
 class Compiler(Interpreter):
     """What runs native programs: it builds them first."""
 
-    def command(self, program, *args):
+    def command(self, program, *args, wrap=()):
         built = compiled.build(*self.argv, f"{self.programs}/{program}", *self.language.options)
-        return [built, *map(str, args)]
+        return [*wrap, built, *map(str, args)]
 
 
 def _prepare(root, language):

@@ -14,7 +14,7 @@ import rows_threads
 import rows_truth
 from rows import Skip, at_least, exactly, holds, row
 from sonde import Sonde
-from target import Target, start
+from target import NOBODY, Target, start
 
 ASKED = {(): "kernel", ("--pause=never",): "kernel", ("--mode=wall",): "kernel", ("--pause=always",): "reader", ("--mode=gvl",): "reader"}
 
@@ -88,16 +88,15 @@ def greenlets(run):
 def rights(run):
     if os.geteuid() != 0:
         raise Skip("needs root, to become somebody else")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
     with tempfile.TemporaryDirectory() as where:
         os.chmod(where, 0o777)
         other = Sonde(shutil.copy(run.sonde.path, where), None)
-        with Target([*nobody, *run.interpreter.command("mixed.rb")]) as target:
-            done = other.run("record", "-p", target.pid, "-d", "0.5s", "-f", "folded", "-o", f"{where}/x", wrap=nobody, cwd=where)
+        with Target(run.interpreter.command("mixed.rb", wrap=NOBODY)) as target:
+            done = other.run("record", "-p", target.pid, "-d", "0.5s", "-f", "folded", "-o", f"{where}/x", wrap=NOBODY, cwd=where)
             yield exactly("exit code", done.returncode, 0)
             yield holds("it says why", all(word in done.stderr for word in ('"kernel" cannot run', "CAP_BPF", "(engine: reader)")))
             yield at_least("frames", sum(len(stack.frames) for stack in folded.parse(Path(f"{where}/x").read_bytes())), 10)
-            told = other.run("record", "-e", "kernel", "-p", target.pid, "-d", "0.5s", "-f", "folded", "-o", f"{where}/y", wrap=nobody, cwd=where)
+            told = other.run("record", "-e", "kernel", "-p", target.pid, "-d", "0.5s", "-f", "folded", "-o", f"{where}/y", wrap=NOBODY, cwd=where)
             yield holds("-e kernel: it says what is missing", told.returncode != 0 and "CAP_BPF" in told.stderr)
             yield exactly("-e kernel: error lines", len([line for line in told.stderr.splitlines() if line]), 1)
 
@@ -122,7 +121,6 @@ def threads(run):
 def deleted(run):
     if os.geteuid() != 0 or run.interpreter.root:
         raise Skip("needs root, to become somebody else, and a library to copy")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
     command = run.interpreter.command("idle.rb", 1, "/dev/null")
     with Target(command) as target:
         maps = Path(f"/proc/{target.pid}/maps").read_text(encoding="utf-8").split()
@@ -134,9 +132,9 @@ def deleted(run):
         soname = re.match(r"libruby-[\d.]+\.so\.\d+\.\d+", Path(library).name)[0]
         copy = Path(shutil.copy(library, f"{where}/{soname}"))
         other = Sonde(shutil.copy(run.sonde.path, where), None)
-        with Target(["env", f"LD_LIBRARY_PATH={where}", *nobody, *command]) as target:
+        with Target(["env", f"LD_LIBRARY_PATH={where}", *NOBODY, *command]) as target:
             copy.unlink()
-            done = other.run("record", "-e", "reader", "-p", target.pid, "-d", "0.5s", "-f", "folded", "-o", "-", wrap=nobody, cwd=where)
+            done = other.run("record", "-e", "reader", "-p", target.pid, "-d", "0.5s", "-f", "folded", "-o", "-", wrap=NOBODY, cwd=where)
     said = done.stderr.strip()
     yield holds("the error names the file and the way out", done.returncode != 0 and all(
         word in said for word in (copy.name, "deleted or replaced", "run as root")), said[-150:])

@@ -16,7 +16,7 @@ from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_javascript import NODE, of_node
 from rows_kernel import KERNEL, symbols, wrong_callee
 from sonde import Sonde
-from target import Target, start
+from target import NOBODY, Target, start
 
 CAP_SYS_ADMIN, CAP_SYS_PTRACE = 21, 19
 STALL_S = 0.1  # of whoever hands over a file that lies
@@ -190,12 +190,11 @@ def capabilities_kept(sonde):
 def few_rights(run):
     if os.geteuid() != 0:
         raise Skip("needs root, to become somebody else")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
-    with_two = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon"]
+    with_two = [*NOBODY[:-1], "--inh-caps=-all,+bpf,+perfmon", "--ambient-caps=-all,+bpf,+perfmon"]
     with tempfile.TemporaryDirectory() as where:
         os.chmod(where, 0o777)
         other = Sonde(shutil.copy(run.sonde.path, where), None)
-        with Target([*nobody, *run.interpreter.command("mixed.rb")]) as target:
+        with Target(run.interpreter.command("mixed.rb", wrap=NOBODY)) as target:
             recording = other.record(target.pid, rate=499, seconds=1, wrap=with_two)
             yield exactly("with two: the engine", recording.quality["engine"], "kernel")
             whole = sum(stack.count for stack in recording.stacks if "<main>" in [frame.label for frame in stack.frames] and symbols(stack)[0] == "_start")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rows import Figure, Skip, at_most, exactly, holds, row
-from target import Target, start
+from target import NOBODY, Target, start
 
 TREE = Path(__file__).resolve().parents[2]
 USAGE, GONE, NO_ACCESS, FAILED = 2, 3, 4, 1
@@ -112,15 +112,14 @@ def no_access(run):
     if os.geteuid() != 0:
         raise Skip("needs root, to become somebody else")
     cases = Cases(run)
-    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
     with start(run.interpreter, "sleeper.rb") as target, tempfile.TemporaryDirectory() as where:
         os.chmod(where, 0o755)
         path = shutil.copy(run.sonde.path, where)
         other = type(run.sonde)(path)
         for command in ("record", "dump"):
-            cases.expect(f"{command} as nobody", other.run(command, "-p", target.pid, wrap=nobody, cwd="/tmp"),
+            cases.expect(f"{command} as nobody", other.run(command, "-p", target.pid, wrap=NOBODY, cwd="/tmp"),
                          NO_ACCESS, "CAP_SYS_PTRACE|ptrace_scope")
-        done = other.run("doctor", wrap=nobody)
+        done = other.run("doctor", wrap=NOBODY)
         yield holds("doctor as nobody says how to grant", "CAP_SYS_PTRACE" in done.stdout + done.stderr)
     yield cases.figure("rights")
 

@@ -17,6 +17,9 @@ from pathlib import Path
 
 READY_SECONDS = 60
 
+# Runs a command as somebody else, without rights.
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
+
 
 class TargetError(Exception):
     pass
