@@ -212,6 +212,7 @@ static void sample(struct recording *r)
 	} while (!should_stop(r, going, &err, end_ns));
 	session_finish(r->session);
 	say_status("");
+	warn_once(r, &session_profile(r->session)->quality);
 }
 
 /* Where every CPU is busy, the moments in which sonde runs are chosen by the scheduler. */

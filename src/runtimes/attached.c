@@ -17,6 +17,8 @@
 enum { LIVE_DEPTH_MAX = 4096 };
 
 static const u64 NAMES_LEAST_NS = 2 * NS_PER_MS, NAMES_MOST_NS = NS_PER_S;
+/* A VM is up within some 100 ms of its program's begin, or it is a host's that may never start it. */
+static const u64 STARTS_NS = NS_PER_S;
 
 static bool seen_before(const struct maps *maps, u32 index)
 {
@@ -117,6 +119,21 @@ bool attached_say_why_none(const attached_list *list, const struct attach_report
 			 report->first.text);
 		return true;
 	}
+}
+
+bool attached_say_never_started(attached_list *list, const struct target *target, u64 since_ns,
+				char warning[static 200])
+{
+	struct attach_report report;
+
+	if (list->count || clock_now_ns() < since_ns + STARTS_NS)
+		return false;
+	attached_find(list, target, &report);
+	if (list->count || report.first.code != ERR_NOT_READY)
+		return false;
+	snprintf(warning, 200, "process %u: no frames of it: %.160s", target->pid,
+		 report.first.text);
+	return true;
 }
 
 bool attached_copy(attached_list *to, const attached_list *from)

@@ -35,6 +35,10 @@ void attached_find(attached_list *list, const struct target *target, struct atta
  * it, such as of a VM that has not started, or of a process that has ended. */
 bool attached_say_why_none(const attached_list *list, const struct attach_report *report, u32 pid,
 			   char warning[static 200]);
+/* At the end: a VM is mapped, and has not been met running since then (CLOCK_MONOTONIC), a second ago or more: its host never
+ * starts it, or it is none that sonde knows. Looks once more. */
+bool attached_say_never_started(attached_list *list, const struct target *target, u64 since_ns,
+				char warning[static 200]);
 /* Appends copies. False when out of memory. */
 bool attached_copy(attached_list *to, const attached_list *from);
 /* Now and then, until it is there: what names of threads take. */

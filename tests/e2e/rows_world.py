@@ -155,8 +155,8 @@ def disk(run):
     yield cases.figure("disks")
 
 
-def patched_library(where):
-    """A copy of the host's libruby that says it is 3.1.9."""
+def patched_library(where, said):
+    """A copy of the host's libruby that says it is another version."""
     found = sorted(Path("/usr/lib").glob("*-linux-gnu/libruby-3.1.so.3.1"))
     if not found:
         raise Skip("no libruby-3.1.so.3.1 to patch")
@@ -164,20 +164,27 @@ def patched_library(where):
     version = re.search(rb"\x003\.1\.(\d)\x00", data)
     if not version:
         raise Skip("its version string was not found")
-    (where / found[0].name).write_bytes(data.replace(version[0], b"\x003.1.9\x00"))
+    (where / found[0].name).write_bytes(data.replace(version[0], b"\0%s\0" % said.encode()))
 
 
-@row("unknown-ruby", "an unknown patch level works, with a warning", once=True)
+@row("unknown-ruby", "an unknown patch level works, with a warning; one whose numbers fit nowhere: both engines say so", once=True)
 def unknown_ruby(run):
     if run.interpreter.root or run.interpreter.version != (3, 1):
         raise Skip("patches the host's libruby 3.1")
     with tempfile.TemporaryDirectory() as name:
-        patched_library(Path(name))
+        patched_library(Path(name), "3.1.9")
         with start(run.interpreter, "sleeper.rb", env={"LD_LIBRARY_PATH": name}) as target:
             done = run.sonde.run("dump", "-p", target.pid, "--json")
     yield exactly("exit code", done.returncode, 0)
     yield holds("it says so", "3.1.9" in done.stderr, done.stderr.strip()[:80], "a warning with 3.1.9")
     yield holds("and works", "calls_it" in done.stdout)
+    with tempfile.TemporaryDirectory() as name:
+        patched_library(Path(name), "9.1.9")
+        with start(run.interpreter, "torn.rb", "tight", env={"LD_LIBRARY_PATH": name}) as target:
+            for engine in ("reader", "kernel"):
+                done = run.sonde.run("record", "-e", engine, "-p", target.pid, "-d", "1.1s", "-f", "folded", "-o", "/dev/null")
+                yield exactly(f"{engine}: exit code", done.returncode, 0)
+                yield holds(f"{engine}: it says why there are no frames", "9.1.9 is newer than" in done.stderr, done.stderr.strip()[:120])
 
 
 FAULT_TESTS = re.compile(r"fault|fuzz|hostile")

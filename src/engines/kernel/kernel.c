@@ -281,8 +281,11 @@ static void kernel_finish(struct run *run, sample_fn *fn, void *arg)
 	run->arg = arg;
 	s64 carried = run->carried_ns;
 	for (u32 i = 0; i < run->processes.count; i++) {
-		end_threads(run, run->processes.at[i], now);
-		carried += run->processes.at[i]->carried_ns;
+		struct watched *process = run->processes.at[i];
+		end_threads(run, process, now);
+		carried += process->carried_ns;
+		if (!run->quality.warning[0])
+			watched_say_never_started(process, run->quality.warning);
 	}
 	run->quality.cpu_unshared_ns = carried > 0 ? (u64)carried : 0;
 }

@@ -385,6 +385,13 @@ bool watched_look_for_vms(struct watched *process, char warning[200])
 	return true;
 }
 
+void watched_say_never_started(struct watched *process, char warning[200])
+{
+	if (process->may_have_one && process->target && !process->has_ended)
+		attached_say_never_started(&process->attached, process->target, process->asked_ns,
+					   warning);
+}
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 /* Of the first thread whose tid is not smaller. */

@@ -112,6 +112,8 @@ void watched_tell(struct watched *process, const struct kernel_mapped *mapped, c
 bool watched_replaces(struct watched *process, const struct kernel_mapped *mapped);
 /* Which VMs does it run? False: it is not time to look again. */
 bool watched_look_for_vms(struct watched *process, char warning[200]);
+/* At the end: it maps one that was never met running; see attached.h. */
+void watched_say_never_started(struct watched *process, char warning[200]);
 /* The place of one that has no number yet and is far enough; -1: none. */
 int watched_next_vm(struct watched *process, machine_cache *cache);
 bool watched_has_vm(const struct watched *process);

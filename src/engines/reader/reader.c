@@ -79,13 +79,18 @@ static struct reader_process *process_of(const struct run *run, u32 pid)
 	return NULL;
 }
 
+/* Since when we have looked at the image that it runs. */
+static u64 begun_ns(const struct reader_process *process)
+{
+	return process->exec_ns > process->born_ns ? process->exec_ns : process->born_ns;
+}
+
 /* When to ask again. Soon after an exec the image is being mapped, and then the VM comes up; but a host may have mapped one
  * that it never starts. */
 static void put_off_attach(struct reader_process *process, u64 now, u64 took)
 {
-	u64 begun = process->exec_ns > process->born_ns ? process->exec_ns : process->born_ns;
 	bool soon = now < process->exec_ns + IMAGE_COMES_MS * NS_PER_MS ||
-		    (process->starting && now < begun + VM_STARTS_MS * NS_PER_MS);
+		    (process->starting && now < begun_ns(process) + VM_STARTS_MS * NS_PER_MS);
 	u64 most = (soon              ? SOON_WAIT_MS :
 		    process->starting ? STARTING_WAIT_MS :
 					ATTACH_WAIT_MOST_MS) *
@@ -710,11 +715,23 @@ static struct run *reader_open(struct target *target, const struct engine_option
 	return run;
 }
 
+/* What is sampled as one that starts, and did not. */
+static void warn_of_starting(struct run *run)
+{
+	for (u32 i = 0; i < run->processes.count && !run->quality.warning[0]; i++) {
+		struct reader_process *process = run->processes.at[i];
+		if (process->starting && !process->reopen)
+			attached_say_never_started(&process->attached, process->target,
+						   begun_ns(process), run->quality.warning);
+	}
+}
+
 /* What comes now may take long: no thread stays stopped meanwhile. */
 static void reader_finish(struct run *run, sample_fn *fn, void *arg)
 {
 	(void)fn, (void)arg;
 	pause_finish(&run->attempt.pause);
+	warn_of_starting(run);
 }
 
 const struct engine reader_engine = {

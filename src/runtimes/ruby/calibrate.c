@@ -10,12 +10,17 @@
  *	ractor.node                the one node of the ring of ractors that does
  *	thread.name                nil, or a String, in every thread
  *	ractor.owner               one of the threads, or NULL
+ *	vm.main_thread             the first thread that leads back to the VM
+ *	class.super, path          of Class: Module; of Object: "Object"
+ *	class.attached             of Object's singleton class: Object
  *
  * The process runs on: a ring can change while it is walked.  What fails is tried
  * again a few times before it is believed. */
 #include "runtimes/ruby/calibrate.h"
 
+#include "runtimes/ruby/objects.h"
 #include "runtimes/ruby/step.h"
+#include "target/loaded.h"
 #include "target/pthread_tid.h"
 #include "target/target.h"
 
@@ -28,6 +33,8 @@ enum {
 	THREAD_BYTES = 640,
 	RACTOR_BYTES = 1024,
 	RING_MAX = 1 << 14,
+	VM_WORDS = 16, /* from the VM's first to behind its main thread */
+	CLASS_WORDS = 32,
 };
 
 static void found(struct ruby_state *state, enum ruby_field field, u64 value)
@@ -58,13 +65,12 @@ static bool close_ec(const struct mem *mem, u64 thread, u64 thread_ec, u64 ec_th
 	       head.cfp <= head.vm_stack + head.size * 8;
 }
 
-bool ruby_close_vm(const struct mem *mem, struct ruby_state *state, u64 vm)
+static bool close_thread(const struct mem *mem, struct ruby_state *state, u64 vm, u64 thread)
 {
 	const struct ruby_layout *at = &state->at;
-	u64 thread, back;
+	u64 back;
 
-	if (!ruby_address_ok(vm) || !mem_peek(mem, vm + at->vm_main_thread, &thread, 8) ||
-	    !ruby_address_ok(thread) || !mem_peek(mem, thread + at->thread_vm, &back, 8) ||
+	if (!ruby_address_ok(thread) || !mem_peek(mem, thread + at->thread_vm, &back, 8) ||
 	    back != vm)
 		return false;
 	if (close_ec(mem, thread, at->thread_ec, at->ec_thread_ptr)) {
@@ -81,6 +87,33 @@ bool ruby_close_vm(const struct mem *mem, struct ruby_state *state, u64 vm)
 				return true;
 			}
 	return false;
+}
+
+/* Of a version that the table does not know: main_thread stands behind main_ractor. */
+static bool find_main_thread(const struct mem *mem, struct ruby_state *state, u64 vm)
+{
+	u64 words[VM_WORDS];
+
+	if (!(state->facts & RUBY_HAS_RACTORS) || !mem_peek(mem, vm, words, sizeof words))
+		return false;
+	for (u32 i = 1; i < VM_WORDS; i++)
+		if (close_thread(mem, state, vm, words[i])) {
+			found(state, RUBY_vm_main_thread, i * 8);
+			found(state, RUBY_vm_main_ractor, (i - 1) * 8);
+			return true;
+		}
+	return false;
+}
+
+bool ruby_close_vm(const struct mem *mem, struct ruby_state *state, u64 vm)
+{
+	u64 thread;
+
+	if (!ruby_address_ok(vm) || !mem_peek(mem, vm + state->at.vm_main_thread, &thread, 8))
+		return false;
+	return close_thread(mem, state, vm, thread) ||
+	       (state->source[RUBY_vm_main_thread] == RUBY_FROM_NEIGHBOUR &&
+		find_main_thread(mem, state, vm));
 }
 
 bool ruby_main_has_frames(const struct mem *mem, const struct ruby_state *state)
@@ -212,8 +245,8 @@ static void find_pthread_tid(const struct target *target, const struct mem *mem,
 		state->pthread_source = RUBY_FROM_MEMORY;
 }
 
-/* Where pthread_t is not the descriptor's address, Ruby's own copy has to do. */
-static void check_tid(const struct target *target, const struct mem *mem, struct ruby_state *state,
+/* Where pthread_t is not the descriptor's address, Ruby's own copy has to do. Is one of them a tid? */
+static bool check_tid(const struct target *target, const struct mem *mem, struct ruby_state *state,
 		      u64 main_thread)
 {
 	bool by_nt = state->at.thread_nt;
@@ -223,18 +256,19 @@ static void check_tid(const struct target *target, const struct mem *mem, struct
 	u64 at = main_thread;
 
 	if (!offset && state->pthread_tid)
-		return;
+		return true;
 	if (by_nt && (!mem_peek(mem, main_thread + state->at.thread_nt, &at, 8) || !at))
-		return; /* M:N and asleep: nothing to compare with */
+		return state->pthread_tid; /* M:N and asleep: nothing to compare with */
 	if (!mem_peek(mem, at, words, sizeof words))
-		return;
+		return state->pthread_tid;
 	if (offset && offset < sizeof words && words[offset / 4] == target->inner_pid)
-		return;
+		return true;
 	for (u32 i = 2; i < COUNT_OF(words); i++)
 		if (words[i] == target->inner_pid) {
 			found(state, field, i * 4);
-			return;
+			return true;
 		}
+	return state->pthread_tid;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -301,8 +335,7 @@ static void check_name(const struct mem *mem, struct ruby_state *state,
 
 /* ---- frames and the heap ------------------------------------------------------------------- */
 
-/* Do the main thread's frames look like frames with this stride? Only asked of a version that the
- * table does not know. Each frame takes three reads, and one of a wrong stride is no frame: of a deep
+/* Do the main thread's frames look like frames with this stride? Each frame takes three reads, and one of a wrong stride is no frame: of a deep
  * stack some are enough. */
 static bool frames_hold(const struct mem *mem, const struct ruby_state *state, u64 main_thread)
 {
@@ -320,21 +353,20 @@ static bool frames_hold(const struct mem *mem, const struct ruby_state *state, u
 	return false;
 }
 
-static void check_frame_size(const struct mem *mem, struct ruby_state *state, u64 main_thread)
+static bool find_frame_size(const struct mem *mem, struct ruby_state *state, u64 main_thread)
 {
 	u16 table = state->at.frame_size;
 
-	if (state->source[RUBY_frame_size] == RUBY_FROM_TABLE ||
-	    frames_hold(mem, state, main_thread))
-		return;
+	if (frames_hold(mem, state, main_thread))
+		return true;
 	for (u16 size = 40; size <= 96; size += 8) {
 		state->at.frame_size = size;
 		if (size == table || !frames_hold(mem, state, main_thread))
 			continue;
 		state->source[RUBY_frame_size] = RUBY_FROM_MEMORY;
-		return;
+		return true;
 	}
-	state->at.frame_size = table;
+	return false;
 }
 
 static void find_objspace(const struct mem *mem, struct ruby_state *state)
@@ -348,6 +380,67 @@ static void find_objspace(const struct mem *mem, struct ruby_state *state)
 	    ruby_address_ok(objspace) && mem_peek(mem, objspace + state->at.gc_flags, &flags, 4) &&
 	    flags < 1 << 16)
 		state->objspace = objspace;
+}
+
+/* ---- classes ------------------------------------------------------------------------------- */
+
+static bool says_object(const struct mem *mem, const struct ruby_state *state, u64 value)
+{
+	struct str text = { 0 };
+	bool says = ruby_read_string(mem, state, value, &text) && text.text &&
+		    !strcmp(text.text, "Object");
+
+	str_free(&text);
+	return says;
+}
+
+/* The word of a class that is this value: where it is believed to be, or else the first one. */
+static void find_class_word(const u64 words[CLASS_WORDS], u64 value, struct ruby_state *state,
+			    enum ruby_field field)
+{
+	u16 table = *ruby_field_at(&state->at, field);
+
+	if (table / 8 < CLASS_WORDS && words[table / 8] == value)
+		return;
+	for (u32 i = 2; i < CLASS_WORDS; i++)
+		if (words[i] == value) {
+			found(state, field, i * 8);
+			return;
+		}
+}
+
+static bool variable(const struct loaded *place, const char *name, u64 *value)
+{
+	u64 at;
+
+	return loaded_symbol(place, name, &at) && mem_peek(place->mem, at, value, 8);
+}
+
+static bool class_words(const struct mem *mem, u64 klass, u64 words[CLASS_WORDS])
+{
+	return ruby_address_ok(klass) && mem_peek(mem, klass, words, CLASS_WORDS * sizeof *words);
+}
+
+void ruby_calibrate_classes(const struct loaded *place, struct ruby_state *state)
+{
+	u64 object, module, class, words[CLASS_WORDS];
+
+	if (!(state->facts & RUBY_HAS_CLASS_PATHS) ||
+	    state->source[RUBY_class_path] == RUBY_FROM_TABLE ||
+	    !variable(place, "rb_cObject", &object) || !variable(place, "rb_cModule", &module) ||
+	    !variable(place, "rb_cClass", &class))
+		return;
+	if (class_words(place->mem, class, words))
+		find_class_word(words, module, state, RUBY_class_super);
+	if (!class_words(place->mem, object, words))
+		return;
+	for (u32 i = 2; i < CLASS_WORDS; i++)
+		if (says_object(place->mem, state, words[i])) {
+			found(state, RUBY_class_path, i * 8);
+			break;
+		}
+	if (class_words(place->mem, words[1], words))
+		find_class_word(words, object, state, RUBY_class_attached);
 }
 
 bool ruby_calibrate(const struct target *target, const struct mem *mem, struct ruby_state *state)
@@ -367,9 +460,10 @@ bool ruby_calibrate(const struct target *target, const struct mem *mem, struct r
 	for (u32 i = 0; i < TRIES && !state->pthread_tid; i++)
 		if (list_threads(mem, state, main_thread, &list))
 			find_pthread_tid(target, mem, state, main_thread, &list);
-	check_tid(target, mem, state, main_thread);
+	bool has_tid = check_tid(target, mem, state, main_thread);
 	check_name(mem, state, &list);
-	check_frame_size(mem, state, main_thread);
 	find_objspace(mem, state);
-	return true;
+	/* Of a version that the table does not know, what is taken must be all that stacks need. */
+	return state->source[RUBY_frame_size] == RUBY_FROM_TABLE ||
+	       (has_tid && find_frame_size(mem, state, main_thread));
 }

@@ -68,8 +68,8 @@ void ruby_decode_numbers(const struct loaded *place, struct ruby_state *state)
 	struct getter getter;
 
 	/* vm->objspace->flags.during_gc: bit 5 of the flags. */
-	if (getter_named(place, "rb_during_gc", &getter) && getter.loads >= 2 &&
-	    getter.shift == 5) {
+	if (state->at.vm_objspace && getter_named(place, "rb_during_gc", &getter) &&
+	    getter.loads >= 2 && getter.shift == 5) {
 		s32 objspace = getter.displacement[getter.loads - 2];
 		s32 flags = getter.displacement[getter.loads - 1];
 		if (getter.base && objspace > 0 && objspace < UINT16_MAX)
@@ -175,7 +175,7 @@ static enum vm find_named_vm(const struct loaded *place, struct ruby_state *stat
 	return said;
 }
 
-bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways, struct err *err)
+bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways)
 {
 	enum vm vm = find_named_vm(place, state, ways);
 
@@ -186,8 +186,7 @@ bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways
 		state->vm_source = RUBY_FROM_MEMORY;
 		return true;
 	}
-	return err_set(err, ERR_NOT_READY, "%s: no VM with a running main thread found",
-		       image_name(place->image));
+	return false;
 }
 
 bool ruby_find_ids(const struct loaded *place, struct ruby_state *state, u32 ways)

@@ -22,7 +22,7 @@ bool ruby_find_image(const struct target *target, const struct image *image, str
 /* Numbers that stand in code: vm.objspace, gc.flags, gc.count, id.last_operator. Replaces the
  * table's in state->at, and notes it. */
 void ruby_decode_numbers(const struct loaded *place, struct ruby_state *state);
-/* state->vm. ERR_NOT_READY while there is none. */
-bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways, struct err *err);
+/* state->vm. False while there is none. */
+bool ruby_find_vm(const struct loaded *place, struct ruby_state *state, u32 ways);
 /* state->ids; without it C functions have no name. */
 bool ruby_find_ids(const struct loaded *place, struct ruby_state *state, u32 ways);

@@ -41,6 +41,16 @@ static bool read_version(const struct loaded *place, struct ruby_state *state, s
 	return true;
 }
 
+/* It starts; or, of a version that the table does not know, its numbers are others: which, time tells. */
+static bool is_not_ready(const struct ruby_state *state, enum ruby_match match,
+			 const struct image *image, const char *why, struct err *err)
+{
+	if (match == RUBY_MATCH_EXACT)
+		return err_set(err, ERR_NOT_READY, "%s: %s", image_name(image), why);
+	return err_set(err, ERR_NOT_READY, "%s: %s (Ruby %u.%u.%u is newer than sonde's table)",
+		       image_name(image), why, state->major, state->minor, state->patch);
+}
+
 bool ruby_attach_by(const struct target *target, const struct image *image, u32 ways,
 		    struct ruby_state *state, struct err *err)
 {
@@ -56,16 +66,16 @@ bool ruby_attach_by(const struct target *target, const struct image *image, u32 
 			       image_name(image), state->major, state->minor, state->patch);
 	if (ways & RUBY_BY_CODE)
 		ruby_decode_numbers(&place, state);
-	if (!ruby_find_vm(&place, state, ways, err))
-		return false;
+	if (!ruby_find_vm(&place, state, ways))
+		return is_not_ready(state, match, image, "no VM with a running main thread found",
+				    err);
 	if (!ruby_calibrate(target, place.mem, state))
-		return err_set(err, ERR_NOT_READY, "%s: the list of threads could not be walked",
-			       image_name(image));
+		return is_not_ready(state, match, image, "its threads could not be walked", err);
 	/* Symbols come before the first frame: without either, it is just being set up. */
 	if (!ruby_find_ids(&place, state, ways & RUBY_BY_SYMBOL ? RUBY_BY_ALL : RUBY_BY_SCAN) &&
 	    !ruby_main_has_frames(place.mem, state))
-		return err_set(err, ERR_NOT_READY, "%s: the interpreter is being set up",
-			       image_name(image));
+		return is_not_ready(state, match, image, "the interpreter is being set up", err);
+	ruby_calibrate_classes(&place, state);
 	if (err)
 		*err = (struct err){ 0 };
 	if (match == RUBY_MATCH_NEAREST)

@@ -201,6 +201,8 @@ enum ruby_match ruby_versions_find(struct ruby_state *state)
 		if (changes[i].major == row->major && changes[i].minor == row->minor &&
 		    (!same_minor || changes[i].patch <= state->patch))
 			*ruby_field_at(&state->at, changes[i].field) = changes[i].value;
+	if (!same_minor) /* collectors are rebuilt, and what else stands there passes for flags */
+		state->at.vm_objspace = 0;
 	for (u32 i = 0; i < RUBY_FIELD_COUNT; i++)
 		state->source[i] = !*ruby_field_at(&state->at, i) ? RUBY_FROM_NOWHERE :
 				   exact                          ? RUBY_FROM_TABLE :

@@ -4,6 +4,8 @@
 
 #include "ruby-live.h"
 #include "runtimes/ruby/discover.h"
+#include "elf/image.h"
+#include "target/loaded.h"
 #include "unit/check.h"
 
 #include <stdio.h>
@@ -20,20 +22,24 @@ static const char program[] =
 
 /* A number that the process can prove. The lock moves with the list in front of it. */
 static const enum ruby_field provable[] = {
-	RUBY_thread_ec,   RUBY_ec_thread_ptr, RUBY_ractor_threads,
-	RUBY_ractor_node, RUBY_vm_threads,    RUBY_thread_name,
-	RUBY_frame_size,  RUBY_thread_tid,    RUBY_nt_tid,
+	RUBY_thread_ec,  RUBY_ec_thread_ptr,  RUBY_ractor_threads, RUBY_ractor_node,
+	RUBY_vm_threads, RUBY_thread_name,    RUBY_frame_size,     RUBY_thread_tid,
+	RUBY_nt_tid,     RUBY_vm_main_thread,
 };
+static const enum ruby_field of_classes[] = { RUBY_class_path, RUBY_class_attached,
+					      RUBY_class_super };
 
 static void damage(struct ruby_state *state, enum ruby_field field)
 {
 	u16 *at = ruby_field_at(&state->at, field);
 
-	if (!*at)
-		return; /* not in this Ruby */
+	if (!*at || (field == RUBY_vm_main_thread && !state->at.vm_main_ractor))
+		return; /* not in this Ruby, or too old for it to be another number in a newer one */
 	*at += field == RUBY_thread_ec ? (u16)-8 : 8;
 	if (field == RUBY_ractor_threads)
 		state->at.ractor_owner += 8;
+	if (field == RUBY_vm_main_thread)
+		state->at.vm_main_ractor += 8;
 }
 
 /* As ruby_attach() does, from a layout for a version that nobody knows. */
@@ -117,10 +123,52 @@ static void what_cannot_be_proven_is_left_out(void **unused)
 	}
 }
 
+/* What the process maps of its Ruby. */
+static void calibrate_classes(struct ruby_live *live, struct ruby_state *state)
+{
+	const struct maps *maps = &live->target.maps;
+	struct loaded place;
+	bool is_found = false;
+
+	for (u32 i = 0; i < maps->all.count && !is_found; i++) {
+		const struct mapping *mapping = &maps->all.at[i];
+		if (!mapping->executable || !mapping->inode)
+			continue;
+		struct image *image = target_open_image(&live->target, mapping, NULL);
+		is_found = image && ruby_find_image(&live->target, image, &place, NULL);
+		if (is_found)
+			ruby_calibrate_classes(&place, state);
+		image_close(image);
+	}
+	assert_true(is_found);
+}
+
+static void classes_are_found_in_the_process(void **unused)
+{
+	(void)unused;
+	FOR_EACH_RUBY(kind)
+	{
+		struct ruby_live live;
+		struct ruby_state state;
+		struct err err = { 0 };
+
+		ruby_live_start(&live, kind, NULL, program, NULL);
+		assert_true(ruby_live_attach(&live, RUBY_BY_ALL, &err));
+		state = live.state;
+		memset(state.source, RUBY_FROM_NEIGHBOUR, sizeof state.source);
+		for (u32 i = 0; i < COUNT_OF(of_classes); i++)
+			damage(&state, of_classes[i]);
+		calibrate_classes(&live, &state);
+		check_layout(&live, &state, "classes");
+		ruby_live_stop(&live);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_found_in_the_process),
+		cmocka_unit_test(classes_are_found_in_the_process),
 		cmocka_unit_test(what_cannot_be_proven_is_left_out),
 	};
 

@@ -133,13 +133,15 @@ static void newer_ones_get_the_nearest_row(void **state)
 	assert_memory_equal(&newer.at, &known.at, sizeof newer.at);
 	assert_int_equal(newer.source[RUBY_frame_size], RUBY_FROM_NEIGHBOUR);
 	assert_int_equal(known.source[RUBY_frame_size], RUBY_FROM_TABLE);
-	/* A minor version that is not there: the one before it, with all of its changes. */
+	/* A minor version that is not there: the one before it, with all of its changes, but not its heap. */
 	assert_int_equal(find(4, 1, 0, &newer), RUBY_MATCH_NEAREST);
 	assert_int_equal(find(4, 0, 6, &known), RUBY_MATCH_EXACT);
+	known.at.vm_objspace = 0;
 	assert_memory_equal(&newer.at, &known.at, sizeof newer.at);
+	assert_int_equal(newer.source[RUBY_vm_objspace], RUBY_FROM_NOWHERE);
 	assert_int_equal(newer.at.thread_status, 256);
 	assert_int_equal(find(3, 5, 0, &newer), RUBY_MATCH_NEAREST);
-	assert_int_equal(newer.at.vm_objspace, 1296);
+	assert_int_equal(newer.at.thread_name, 448);
 	assert_int_equal(find(2, 4, 10, &newer), RUBY_MATCH_NONE);
 }
 
