@@ -13,21 +13,22 @@ enum {
 	/* struct _PyStackChunk: the chunk before, and the words that this one holds while another is in use. */
 	PYTHON_CHUNK_TOP = 16,
 	PYTHON_CHUNK_DATA = 24,
-	PYTHON_TYPE = 8,      /* of an object */
-	PYTHON_TYPE_NAME = 8, /* of a type, behind its head, which has a size */
+	PYTHON_TYPE = 8,       /* of an object */
+	PYTHON_TYPE_NAME = 8,  /* tp_name, behind a type's head, which has a size */
+	PYTHON_TYPE_ITEM = 24, /* tp_itemsize */
+	PYTHON_CODE_ITEM = 2,  /* sizeof(_Py_CODEUNIT) */
 };
 
-/* Is it a code object? */
+/* Is it a code object?  Of all types its alone has items of two bytes, and says so in memory that a fork's child has
+ * from its first moment on: the page with the type's name it has not, before it reads that itself. */
 PYTHON_WALKER bool python_is_code(const struct mem *mem, const struct python_state *state, u64 code)
 {
-	u64 type, name;
-	char text[5];
+	u64 type, item;
 
 	return python_address_ok(code) && mem_constant(mem, code + PYTHON_TYPE, &type, 8) &&
 	       python_address_ok(type) &&
-	       mem_constant(mem, type + state->at.bytes_length + PYTHON_TYPE_NAME, &name, 8) &&
-	       mem_constant(mem, name, text, sizeof text) && text[0] == 'c' && text[1] == 'o' &&
-	       text[2] == 'd' && text[3] == 'e' && !text[4];
+	       mem_constant(mem, type + state->at.bytes_length + PYTHON_TYPE_ITEM, &item, 8) &&
+	       item == PYTHON_CODE_ITEM;
 }
 
 /* Is it a function's frame, of so many words, that runs this code? */

@@ -29,7 +29,6 @@ enum {
 	SECOND = FUNCTION + 8 * FRAME_WORDS, /* a function, pushed behind the other */
 	LEAF = BASE + 0x8000,                /* generators */
 	MIDDLE = BASE + 0x9000,
-	TYPE_NAME = BASE + 0xa000,
 	GARBAGE = BASE + 0xb000,
 };
 
@@ -81,8 +80,8 @@ static void set_up(struct stage *stage, u32 version)
 		stage->bytes[LEFT_SHIM - BASE + at->frame_owner] = PYTHON_OWNED_BY_C;
 	}
 	put(stage, CODE + 8, TYPE);
-	put(stage, TYPE + at->bytes_length + 8, TYPE_NAME);
-	memcpy(stage->bytes + (TYPE_NAME - BASE), "code", 5);
+	put(stage, TYPE + at->bytes_length + 24,
+	    2); /* tp_itemsize; the type's name cannot be read */
 	put(stage, CODE + at->code_filename, TEXT);
 	put(stage, CODE + at->code_qualname, TEXT);
 	put(stage, CODE + at->code_lines, TEXT);
