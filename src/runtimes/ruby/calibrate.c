@@ -335,8 +335,8 @@ static void check_name(const struct mem *mem, struct ruby_state *state,
 
 /* ---- frames and the heap ------------------------------------------------------------------- */
 
-/* Do the main thread's frames look like frames with this stride? Each frame takes three reads, and one of a wrong stride is no frame: of a deep
- * stack some are enough. */
+/* Do the main thread's frames look like frames with this stride? Each frame takes three reads, and one of
+ * a wrong stride is no frame: of a deep stack some are enough. */
 static bool frames_hold(const struct mem *mem, const struct ruby_state *state, u64 main_thread)
 {
 	struct walk walk;

@@ -2,9 +2,9 @@
  * ruby-calibrate.c - numbers taken away from a state, and found again in the process. */
 #include "runtimes/ruby/calibrate.h"
 
+#include "elf/image.h"
 #include "ruby-live.h"
 #include "runtimes/ruby/discover.h"
-#include "elf/image.h"
 #include "target/loaded.h"
 #include "unit/check.h"
 
@@ -68,6 +68,26 @@ static void check_layout(const struct ruby_live *live, const struct ruby_state *
 	assert_int_equal(state->objspace, live->state.objspace);
 }
 
+/* What the process maps of its Ruby. */
+static void calibrate_classes(struct ruby_live *live, struct ruby_state *state)
+{
+	const struct maps *maps = &live->target.maps;
+	struct loaded place;
+	bool is_found = false;
+
+	for (u32 i = 0; i < maps->all.count && !is_found; i++) {
+		const struct mapping *mapping = &maps->all.at[i];
+		if (!mapping->executable || !mapping->inode)
+			continue;
+		struct image *image = target_open_image(&live->target, mapping, NULL);
+		is_found = image && ruby_find_image(&live->target, image, &place, NULL);
+		if (is_found)
+			ruby_calibrate_classes(&place, state);
+		image_close(image);
+	}
+	assert_true(is_found);
+}
+
 static void numbers_are_found_in_the_process(void **unused)
 {
 	(void)unused;
@@ -91,6 +111,10 @@ static void numbers_are_found_in_the_process(void **unused)
 			damage(&state, provable[i]);
 		assert_true(find_again(&live, &state));
 		check_layout(&live, &state, "all");
+		for (u32 i = 0; i < COUNT_OF(of_classes); i++)
+			damage(&state, of_classes[i]);
+		calibrate_classes(&live, &state);
+		check_layout(&live, &state, "classes");
 		ruby_live_stop(&live);
 	}
 }
@@ -123,52 +147,10 @@ static void what_cannot_be_proven_is_left_out(void **unused)
 	}
 }
 
-/* What the process maps of its Ruby. */
-static void calibrate_classes(struct ruby_live *live, struct ruby_state *state)
-{
-	const struct maps *maps = &live->target.maps;
-	struct loaded place;
-	bool is_found = false;
-
-	for (u32 i = 0; i < maps->all.count && !is_found; i++) {
-		const struct mapping *mapping = &maps->all.at[i];
-		if (!mapping->executable || !mapping->inode)
-			continue;
-		struct image *image = target_open_image(&live->target, mapping, NULL);
-		is_found = image && ruby_find_image(&live->target, image, &place, NULL);
-		if (is_found)
-			ruby_calibrate_classes(&place, state);
-		image_close(image);
-	}
-	assert_true(is_found);
-}
-
-static void classes_are_found_in_the_process(void **unused)
-{
-	(void)unused;
-	FOR_EACH_RUBY(kind)
-	{
-		struct ruby_live live;
-		struct ruby_state state;
-		struct err err = { 0 };
-
-		ruby_live_start(&live, kind, NULL, program, NULL);
-		assert_true(ruby_live_attach(&live, RUBY_BY_ALL, &err));
-		state = live.state;
-		memset(state.source, RUBY_FROM_NEIGHBOUR, sizeof state.source);
-		for (u32 i = 0; i < COUNT_OF(of_classes); i++)
-			damage(&state, of_classes[i]);
-		calibrate_classes(&live, &state);
-		check_layout(&live, &state, "classes");
-		ruby_live_stop(&live);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_found_in_the_process),
-		cmocka_unit_test(classes_are_found_in_the_process),
 		cmocka_unit_test(what_cannot_be_proven_is_left_out),
 	};
 
