@@ -77,6 +77,8 @@ enum ruby_facts {
 	RUBY_SHORT_IN_FLAGS = 1 << 4,
 	/* A control frame's last word is jit_return: 3.1 on. */
 	RUBY_HAS_JIT_RETURN = 1 << 5,
+	/* A call cache holds for three classes, and its method entry lies behind them: 2.7.  Before, for one. */
+	RUBY_CACHES_CLASSES = 1 << 6,
 };
 
 /* Where a number came from. */
@@ -174,6 +176,8 @@ enum ruby_offset {
 	RUBY_DEF_TYPE = 0, /* the lowest four bits, 0: written in Ruby; then, at 8, its iseq */
 	RUBY_DEF_TYPE_MASK = 15,
 	RUBY_DEF_ORIGINAL_ID = 32,
+	RUBY_CACHE_METHOD = 16,   /* struct rb_call_cache, 2.5 and 2.6 */
+	RUBY_CACHE_METHOD_3 = 32, /* RUBY_CACHES_CLASSES */
 	RUBY_STRING_LENGTH = 16,
 	RUBY_STRING_POINTER = 24,
 	RUBY_ARRAY_EMBEDDED = 16,

@@ -523,24 +523,68 @@ RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *s
 	       mem_peek(mem, at + state->at.frame_size - 8, &jit_return, 8) && jit_return;
 }
 
+/* What a method entry runs, when that is Ruby code. */
+RUBY_WALKER bool ruby_method_iseq(const struct mem *mem, u64 entry, u64 *iseq)
+{
+	u64 type, def, method[2];
+
+	if (!ruby_imemo_type(mem, false, entry, &type) || type != RUBY_IMEMO_MENT ||
+	    !mem_peek(mem, entry + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
+	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
+	    (method[0] & RUBY_DEF_TYPE_MASK))
+		return false;
+	*iseq = method[1];
+	return true;
+}
+
+/* Its first instruction. */
+RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
+{
+	u64 body;
+
+	return ruby_address_ok(iseq) && mem_peek(mem, iseq + RUBY_ISEQ_BODY, &body, 8) &&
+	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
+}
+
 /* The callee's environment is written before, so it says what the frame has to be: a method that has not begun. */
 RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *frame,
 			   const struct ruby_env *env)
 {
-	u64 type, def, method[2], body, encoded;
+	u64 iseq, start;
 
 	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
-	    !ruby_imemo_type(mem, false, env->me_cref, &type) || type != RUBY_IMEMO_MENT ||
-	    !mem_peek(mem, env->me_cref + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
-	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
-	    (method[0] & RUBY_DEF_TYPE_MASK) || method[1] == frame->iseq)
+	    !ruby_method_iseq(mem, env->me_cref, &iseq) || iseq == frame->iseq)
 		return true; /* not known to be another's */
-	if (!ruby_address_ok(method[1]) || !mem_peek(mem, method[1] + RUBY_ISEQ_BODY, &body, 8) ||
-	    !ruby_address_ok(body) || !mem_peek(mem, body + RUBY_BODY_TYPE + 8, &encoded, 8))
+	if (!ruby_iseq_start(mem, iseq, &start))
 		return false;
-	frame->iseq = method[1];
-	frame->pc = encoded;
+	frame->iseq = iseq;
+	frame->pc = start;
 	return true;
+}
+
+/* Where a frame is published before it is filled, its pc is written first, and no earlier call leaves one at a first
+ * instruction.  Whose that is tells the call cache that the caller's instruction has for its last operand, or for the
+ * last before a block: until what it calls is seen to be that, nothing is believed. */
+RUBY_WALKER bool ruby_fill_entered(const struct mem *mem, const struct ruby_state *state, u64 at,
+				   struct ruby_control_frame *frame, struct ruby_env *env)
+{
+	u64 pc, caches[2], entry, iseq, start;
+	u64 method = state->facts & RUBY_CACHES_CLASSES ? RUBY_CACHE_METHOD_3 : RUBY_CACHE_METHOD;
+
+	if (!mem_peek(mem, at + state->at.frame_size, &pc, 8) || !ruby_address_ok(pc) ||
+	    !mem_peek(mem, pc - sizeof caches, caches, sizeof caches))
+		return false;
+	for (u32 i = 0; i < COUNT_OF(caches); i++) {
+		if (!ruby_address_ok(caches[i]) || !mem_peek(mem, caches[i] + method, &entry, 8) ||
+		    !ruby_method_iseq(mem, entry, &iseq) || !ruby_iseq_start(mem, iseq, &start) ||
+		    start != frame->pc)
+			continue;
+		frame->iseq = iseq;
+		*env = (struct ruby_env){ .me_cref = entry,
+					  .flags = RUBY_TYPE_METHOD | RUBY_ENV_LOCAL };
+		return true;
+	}
+	return false;
 }
 
 /* One control frame a call.  The first with a name is the leaf, whatever is hidden above it. */
@@ -554,12 +598,16 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	if (walk->cursor >= walk->limit)
 		return walk->cursor == walk->limit ? STEP_DONE : STEP_FAULT;
 	out->at = walk->cursor;
-	bool ok = ruby_read_frame(mem, walk->cursor, leaf, &frame) &&
-		  ruby_read_own_env(mem, walk, frame.ep, &env) && ruby_frame_ok(walk, &frame, &env);
+	bool read = ruby_read_frame(mem, walk->cursor, leaf, &frame);
+	bool ok = read && ruby_read_own_env(mem, walk, frame.ep, &env) &&
+		  ruby_frame_ok(walk, &frame, &env);
 	walk->cursor += state->at.frame_size;
 	if (leaf && (state->facts & RUBY_FILLS_LATE) &&
-	    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env)))
-		return ruby_leave_out(walk);
+	    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env))) {
+		ok = read && ruby_fill_entered(mem, state, out->at, &frame, &env);
+		if (!ok)
+			return ruby_leave_out(walk);
+	}
 	bool jit_leaf = leaf && walk->cursor < walk->limit &&
 			ruby_jit_runs(mem, state, walk->cursor);
 	if (jit_leaf && !(ok && ruby_fill(mem, &frame, &env)))

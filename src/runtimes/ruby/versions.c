@@ -48,7 +48,7 @@ static const struct version_row rows[] = {
 		.body_local_iseq = 176, .insn_size = 8, .string_embedded = 16,
 		.id_last_operator = 164 } },
 	{ .major = 2, .minor = 7, .last_patch = 8,
-	  .facts = RUBY_FILLS_LATE | OLD_STRINGS, .at = {
+	  .facts = RUBY_FILLS_LATE | RUBY_CACHES_CLASSES | OLD_STRINGS, .at = {
 		.ec_thread_ptr = 56,
 		.thread_vm = 24, .thread_ec = 32, .thread_native = 72, .thread_status = 80,
 		.thread_ready = 88, .thread_name = 360,

@@ -454,6 +454,53 @@ static void leftovers_are_left_out(void **state)
 	assert_int_equal(r.torn, 1);
 }
 
+/* Its pc is written first: a first instruction, of what the caller's call cache names. */
+static void an_entered_method_is_known_by_its_call(void **state)
+{
+	struct result r;
+	u64 start, pc;
+
+	(void)state;
+	build();
+	ruby.facts |= RUBY_FILLS_LATE;
+	u64 iseq = make_iseq("bob", "bob", 0), cache = make_object(0);
+	u64 entry = make_entry(make_class("Foo"), 0, iseq);
+	assert_true(ruby_iseq_start(&memory.mem, iseq, &start));
+	u64 leaf = STACK + STACK_WORDS * 8 - 6ull * ruby.at.frame_size;
+	memory_put_u64(&memory, leaf, start);
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 2); /* the caller's operands are none */
+	/* behind two words of its code */
+	assert_true(mem_peek(&memory.mem, leaf + ruby.at.frame_size, &pc, 8));
+	for (u32 operand = 1; operand <= 2; operand++) {
+		memory_put_u64(&memory, pc - 8 * operand, cache);
+		memory_put_u64(&memory, cache + RUBY_CACHE_METHOD, entry);
+		walk(MAIN, &r);
+		assert_int_equal(r.end, STEP_DONE);
+		assert_int_equal(r.walk.flags & WALK_TOP_UNSET, 0);
+		assert_int_equal(r.count, FRAMES - 1);
+		assert_int_equal(r.frames[0].id, iseq);
+		assert_int_equal(r.frames[0].owner, entry);
+		assert_int_equal(r.frames[0].pos, (u32)start);
+		/* where it lies in 2.7 */
+		memory_put_u64(&memory, cache + RUBY_CACHE_METHOD, 0);
+		walk(MAIN, &r);
+		assert_int_equal(r.count, FRAMES - 2);
+		memory_put_u64(&memory, cache + RUBY_CACHE_METHOD_3, entry);
+		ruby.facts |= RUBY_CACHES_CLASSES;
+		walk(MAIN, &r);
+		assert_int_equal(r.count, FRAMES - 1);
+		/* it has gone on: an earlier call left that */
+		memory_put_u64(&memory, leaf, start + 8);
+		walk(MAIN, &r);
+		assert_int_equal(r.count, FRAMES - 2);
+		memory_put_u64(&memory, leaf, start);
+		memory_put_u64(&memory, cache + RUBY_CACHE_METHOD_3, 0);
+		memory_put_u64(&memory, pc - 8 * operand, 0);
+		ruby.facts &= ~(u32)RUBY_CACHES_CLASSES;
+	}
+}
+
 /* A caller that JIT code runs may have published a frame that is not written yet. */
 static void under_a_jit_the_top_is_unsure(void **state)
 {
@@ -565,6 +612,7 @@ int main(void)
 		cmocka_unit_test(a_loop_of_threads_ends),
 		cmocka_unit_test(a_thread_that_is_gone_is_a_fault),
 		cmocka_unit_test(leftovers_are_left_out),
+		cmocka_unit_test(an_entered_method_is_known_by_its_call),
 		cmocka_unit_test(under_a_jit_the_top_is_unsure),
 		cmocka_unit_test(a_leaf_without_a_pc_runs_under_a_jit),
 		cmocka_unit_test(any_number_of_frames_is_hidden),

@@ -150,8 +150,11 @@ static void facts_follow_the_version(void **state)
 	struct ruby_state ruby;
 
 	(void)state;
-	find(2, 7, 4, &ruby);
+	find(2, 6, 9, &ruby);
 	assert_int_equal(ruby.facts, RUBY_FILLS_LATE | RUBY_LINE_IS_FIXNUM | RUBY_SHORT_IN_FLAGS);
+	find(2, 7, 4, &ruby);
+	assert_int_equal(ruby.facts, RUBY_FILLS_LATE | RUBY_CACHES_CLASSES | RUBY_LINE_IS_FIXNUM |
+					     RUBY_SHORT_IN_FLAGS);
 	find(3, 1, 2, &ruby);
 	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_LINE_IS_FIXNUM |
 					     RUBY_SHORT_IN_FLAGS);
