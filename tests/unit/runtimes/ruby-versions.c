@@ -129,6 +129,7 @@ static void newer_ones_get_the_nearest_row(void **state)
 
 	(void)state;
 	assert_int_equal(find(3, 3, 99, &newer), RUBY_MATCH_NEAREST);
+	assert_int_equal(find(3, 4, 11, &known), RUBY_MATCH_EXACT);
 	assert_int_equal(find(3, 3, 12, &known), RUBY_MATCH_EXACT);
 	assert_memory_equal(&newer.at, &known.at, sizeof newer.at);
 	assert_int_equal(newer.source[RUBY_frame_size], RUBY_FROM_NEIGHBOUR);
