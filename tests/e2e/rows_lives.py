@@ -214,7 +214,7 @@ def python_starts(run):
 def children(run, program):
     for rate in (99, 999) if run.full else (499,):
         with start(run.interpreter, program) as target:
-            recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(60, 3), threads=True, weights=True, more=KERNEL)
+            recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(60, 2), threads=True, weights=True, more=KERNEL)
             target.finish()
         seen = {name: Counter() for name in ("lasting_work", "brief_work", "(unnamed)")}
         for stack in recording.stacks:
@@ -232,12 +232,12 @@ def children(run, program):
                       stats.share_bar(2, 0.5, recording.quality["samples"]))
 
 
-@row("kernel-children-ruby", "children of 20 ms: their frames have names, each its own", language="ruby", once=True)
+@row("kernel-children-ruby", "children of 20 ms: their frames have names, each its own", language="ruby")
 def ruby_children(run):
     yield from children(run, "brief.rb")
 
 
-@row("kernel-children-python", "children of 20 ms: their frames have names, each its own", language="python", once=True)
+@row("kernel-children-python", "children of 20 ms: their frames have names, each its own", language="python")
 def python_children(run):
     yield from children(run, "brief.py")
 
