@@ -16,7 +16,7 @@ from pathlib import Path
 import folded
 import stats
 from interpreters import TARGETS
-from rows import Figure, at_least, enough, exactly, row
+from rows import Figure, at_least, enough, exactly, holds, row
 from rows_kernel import KERNEL, is_whole, symbols
 from target import Target, start
 
@@ -180,16 +180,20 @@ def stripped(run):
     yield at_least(f"of {found.total()} samples, in around and outer", 100 * found[True] / max(found.total(), 1), 99, " %")
 
 
+NAMELESS = "(nameless)"  # a native frame of which nothing is known, or its file alone
+
+
 def churn_figures(run, words, plugs, length, wanted):
     """Of turns of that length, in ms."""
     with start(run.interpreter, "churn.c", length * 1_000_000, *words) as target:
         recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
         said = target.finish()
-    legal = {("main", "turn", plug, "spin")[:depth] for plug in plugs for depth in range(1, 5)}
+    # what has gone before it is asked for a name has none: a frame, and in its place
+    legal = {("main", "turn", plug, "spin")[:depth] for plug in (*plugs, NAMELESS) for depth in range(1, 5)}
     wrong, whole, inside = Counter(), Counter(), Counter()
     for stack in recording.stacks:
-        names = [folded.method(frame.label) for frame in stack.frames]
-        own = tuple(found for found in names if found in {"main", "turn", "spin", *plugs})
+        names = [NAMELESS if frame.is_native and frame.label.startswith("[") else folded.method(frame.label) for frame in stack.frames]
+        own = tuple(found for found in names if found in {"main", "turn", "spin", *plugs, NAMELESS})
         whole[is_whole(stack)] += stack.count
         if "[truncated]" in names:
             wrong[";".join(own)] += stack.count * (not any(one[-len(own):] == own for one in legal) and bool(own))
@@ -201,6 +205,7 @@ def churn_figures(run, words, plugs, length, wanted):
     yield at_least(f"{turns}from the first function on", 100 * whole[True] / whole.total(), wanted, " %",
                    stats.least_bar(wanted, whole.total()))
     yield at_least(f"{turns}libraries loaded, of these in the other's place", said["in_place"], said["loads"] / 2)
+    yield holds(f"{turns}samples in a plug without a name", True, inside[NAMELESS], "printed")
     for plug in plugs:
         yield at_least(f"{turns}samples in {plug}", inside[plug], recording.samples / 4)
 

@@ -303,7 +303,8 @@ void run_take_mappings(struct run *run, u64 until_ns)
 		if (!process)
 			continue;
 		watched_tell(process, &mapped, text);
-		if (mapped.is_exec)
+		/* what was read already was noted then */
+		if (mapped.is_exec || mapped.time_ns <= process->maps_ns)
 			continue;
 		if (watched_replaces(process, &mapped))
 			tell_anew(run, process);

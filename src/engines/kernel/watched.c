@@ -243,25 +243,31 @@ static bool believe_told(struct watched *process)
 	return true;
 }
 
-/* What was read is ahead of the samples: what of it came in place of other code is told with news that have yet to be taken. */
-static void note_waiting(struct watched *process, struct kernel_mappings *mappings)
+/* What was read is ahead of the samples: what of it came in place of other code is told with news that have yet to be taken.
+ * Where that has happened each counts: what lies there now can be what had lain there before, with other code in between. */
+static void note_waiting(struct watched *process, struct kernel_mappings *mappings, u64 since_ns)
 {
 	u32 count;
 	const struct kernel_mapped *waiting = kernel_mappings_waiting(mappings, &count);
 
 	for (u32 i = 0; i < count; i++) {
-		if (waiting[i].pid != process->pid)
+		if (waiting[i].pid != process->pid || waiting[i].time_ns <= since_ns)
 			continue;
 		if (waiting[i].is_exec)
 			break;
-		watched_replaces(process, &waiting[i]);
+		if (!watched_replaces(process, &waiting[i]) &&
+		    replaced_ever(&process->replaced, waiting[i].start, waiting[i].end))
+			replaced_note(&process->replaced, waiting[i].start, waiting[i].end,
+				      waiting[i].time_ns);
 	}
 }
 
 bool watched_read_maps(struct watched *process, struct kernel_mappings *mappings, struct err *err)
 {
+	u64 noted_ns = process->maps_ns;
+
 	if (ask_maps(process, err)) {
-		note_waiting(process, mappings);
+		note_waiting(process, mappings, noted_ns);
 	} else {
 		/* no descriptor to spare, no memory: it is there all the same, and asked again */
 		bool may_be_there = err->code == ERR_SYSTEM || err->code == ERR_NO_MEMORY;
