@@ -189,12 +189,15 @@ static bool attach(struct top *top, struct err *err)
 	return good;
 }
 
-static void say_end(const struct top *top, enum top_end end)
+static void say_end(struct top *top, enum top_end end)
 {
 	const struct profile *profile = &top->model.gather.profile;
+	const char *warning = top_live_warning(&top->live);
 	char samples[32], duration[32];
 	int number = signals_stop();
 
+	if (warning)
+		say_warning("%s", warning);
 	value_grouped(profile->quality.samples, samples);
 	value_duration_text(profile->duration_ns, duration);
 	if (end == TOP_END_GONE && top->live.err.code != ERR_NO_PROCESS)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/record_output.h"
+#include "cli/say.h"
 #include "cli/signals.h"
 #include "cli/top_terminal.h"
 #include "cli/value.h"
@@ -56,6 +57,16 @@ enum top_end top_live_wait(struct top_live *live)
 	return end;
 }
 
+const char *top_live_warning(struct top_live *live)
+{
+	const char *warning = live->model->gather.profile.quality.warning;
+
+	if (live->has_warned || !warning[0])
+		return NULL;
+	live->has_warned = true;
+	return warning;
+}
+
 /* ---- text --------------------------------------------------------------------------------- */
 
 /* Standard output takes it line by line, so that a table is whole when it is there. */
@@ -67,6 +78,9 @@ static bool print_table(struct top_live *live, struct top_grid *grid)
 	pthread_mutex_lock(&live->sources->lock);
 	bool good = top_grid_resize(grid, top_terminal_width(), HEAD_LINES + live->limit);
 	top_model_refresh(live->model);
+	const char *warning = top_live_warning(live);
+	if (warning)
+		say_warning("%s", warning);
 	top_screen_draw(&live->screen, grid);
 	pthread_mutex_unlock(&live->sources->lock);
 	if (!good || !out_open_file(&out, "-", &err))
@@ -134,6 +148,9 @@ static void draw(struct top_live *live, struct top_grid *grid)
 	pthread_mutex_lock(&live->sources->lock);
 	bool good = top_terminal_resize(grid);
 	top_model_refresh(live->model);
+	const char *warning = top_live_warning(live);
+	if (warning)
+		snprintf(live->screen.message, sizeof live->screen.message, "warning: %s", warning);
 	if (good)
 		top_screen_draw(&live->screen, grid);
 	pthread_mutex_unlock(&live->sources->lock);
@@ -210,5 +227,6 @@ enum top_end top_live_screen(struct top_live *live)
 			next_ns = clock_now_ns() + DRAW_MS * NS_PER_MS;
 	}
 	top_grid_free(&grid);
+	live->has_warned = false; /* what stood on the screen is gone with it */
 	return end;
 }

@@ -25,6 +25,7 @@ struct top_live {
 	u32 limit;             /* rows of a table in text */
 	u64 end_ns;
 	u64 next_find_ns;
+	bool has_warned;
 	struct err err;     /* why the last session ended */
 	struct str written; /* names of the files written */
 };
@@ -33,3 +34,5 @@ enum top_end top_live_screen(struct top_live *live);
 enum top_end top_live_text(struct top_live *live);
 /* Neither: until it is over. */
 enum top_end top_live_wait(struct top_live *live);
+/* The first warning of those that are sampled, once; NULL: none, or the user has it. */
+const char *top_live_warning(struct top_live *live);

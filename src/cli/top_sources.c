@@ -56,6 +56,7 @@ static void *sample(void *arg)
 		hand_over(source);
 		pthread_mutex_unlock(lock);
 	}
+	session_end(source->session);
 	source->ended = !going;
 	return NULL;
 }

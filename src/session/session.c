@@ -292,13 +292,21 @@ bool session_run(struct session *session, u64 until_ns, struct err *err)
 	return going;
 }
 
-void session_finish(struct session *session)
+void session_end(struct session *session)
 {
+	if (session->is_finished)
+		return;
 	if (session->engine->finish)
 		session->engine->finish(session->run, on_sample, session);
-	naming_settle(session->naming);
 	session_profile(session);
 	session->is_finished = true; /* what comes now is no sampling */
+}
+
+void session_finish(struct session *session)
+{
+	session_end(session);
+	naming_settle(session->naming);
+	session_profile(session); /* how many have no name */
 	privilege_drop_sampling();
 	naming_find_parts(session->naming, &session->profile);
 	if (!session->recorder)

@@ -35,8 +35,10 @@ struct session_options {
 struct session *session_start(const struct session_options *options, struct err *err);
 /* Samples until `until_ns`, an interrupt or the end of the last process (false, ERR_NO_PROCESS). */
 bool session_run(struct session *session, u64 until_ns, struct err *err);
-/* Call after the last session_run(): samples that still wait for a weight or a name go into the profile as they are.
- * The thread gives up the rights that sampling took. */
+/* Call after the last session_run(), on its thread: samples that still wait for a weight go into the profile, and the ledger is closed. */
+void session_end(struct session *session);
+/* Behind it, or in its place: what still waits for a name goes into the profile as it is, lines and inlined functions are looked up, and stacks
+ * taken apart.  The thread gives up the rights that sampling took. */
 void session_finish(struct session *session);
 /* The profile so far; valid until session_free. Quality is up to date. */
 const struct profile *session_profile(struct session *session);

@@ -185,6 +185,8 @@ def unknown_ruby(run):
                 done = run.sonde.run("record", "-e", engine, "-p", target.pid, "-d", "1.1s", "-f", "folded", "-o", "/dev/null")
                 yield exactly(f"{engine}: exit code", done.returncode, 0)
                 yield holds(f"{engine}: it says why there are no frames", "9.1.9 is newer than" in done.stderr, done.stderr.strip()[:120])
+                done = run.sonde.run("top", "--once", "-e", engine, "-p", target.pid, "-d", "1.5s")
+                yield holds(f"{engine}: top does, too", done.stderr.count("9.1.9 is newer than") == 1, done.stderr.strip()[:120])
 
 
 FAULT_TESTS = re.compile(r"fault|fuzz|hostile")
