@@ -148,6 +148,7 @@ enum ruby_value {
 	RUBY_T_MODULE = 0x03,
 	RUBY_T_STRING = 0x05,
 	RUBY_T_ARRAY = 0x07,
+	RUBY_T_DATA = 0x0c,
 	RUBY_T_IMEMO = 0x1a,
 	RUBY_T_ICLASS = 0x1c,
 	RUBY_FL_USER1 = 1 << 13, /* a string's bytes are elsewhere; an array's are within */
@@ -183,5 +184,6 @@ enum ruby_offset {
 	RUBY_ARRAY_EMBEDDED = 16,
 	RUBY_ARRAY_LENGTH = 16,
 	RUBY_ARRAY_POINTER = 32,
-	RUBY_SYMBOLS_IDS = 16, /* in struct rb_symbols_t */
+	RUBY_DATA_POINTER = 32, /* in struct RTypedData */
+	RUBY_SYMBOLS_IDS = 16,  /* in struct rb_symbols_t */
 };
