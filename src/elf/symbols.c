@@ -237,14 +237,20 @@ static bool load_table(const struct image *image, u32 which, struct err *err)
 	return ok;
 }
 
-static const struct symbol_table *table_of(const struct image *image, u32 which)
+static void load_if_possible(const struct image *image, u32 which)
 {
-	const struct symbol_table *table = &image->tables[which];
 	struct err err = { 0 };
 
-	if (table->state == SYMBOLS_UNREAD && !load_table(image, which, &err))
+	if (!load_table(image, which, &err))
 		log_debug(1, "%s", err.text);
-	return table;
+}
+
+/* Asked for each symbol. */
+static const struct symbol_table *table_of(const struct image *image, u32 which)
+{
+	if (image->tables[which].state == SYMBOLS_UNREAD)
+		load_if_possible(image, which);
+	return &image->tables[which];
 }
 
 bool image_read_symbols(const struct image *image, struct err *err)

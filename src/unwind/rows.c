@@ -14,6 +14,7 @@
 #include "unwind/arch.h"
 #include "unwind/code.h"
 #include "unwind/go.h"
+#include "unwind/order.h"
 #include "unwind/outermost.h"
 #include "unwind/rules.h"
 #include "unwind/search.h"
@@ -31,19 +32,13 @@ enum {
 	NO_RULE = 0, /* the first rule: UNWIND_NONE */
 };
 
-struct span {
-	u64 begin, end;
-	u16 rule;
-	u8 source; /* which was read first */
-};
-
 struct point {
 	u64 pc;
 	u16 rule;
 };
 
 struct compiling {
-	VEC(struct span) spans;
+	VEC(struct unwind_span) spans;
 	VEC(struct point) points;
 	VEC(struct unwind_rule) rules;
 	struct table table; /* of the rules */
@@ -82,7 +77,7 @@ static u16 rule_number(struct compiling *compiling, const struct unwind_rule *ru
 static bool add_span(void *arg, u64 begin, u64 end, const struct unwind_rule *rule)
 {
 	struct compiling *compiling = arg;
-	struct span span = { begin, end, rule_number(compiling, rule), compiling->source };
+	struct unwind_span span = { begin, end, rule_number(compiling, rule), compiling->source };
 
 	if (compiling->spans.count == SPANS_MAX)
 		return false;
@@ -104,10 +99,10 @@ static void add_entry(struct compiling *compiling, const struct image *image)
 {
 	static const struct unwind_rule end = { .kind = UNWIND_END };
 	u64 entry = image_entry(image);
-	struct span span = { entry, entry + ENTRY_MAX, 0, compiling->source };
+	struct unwind_span span = { entry, entry + ENTRY_MAX, 0, compiling->source };
 
 	for (u32 i = 0; i < compiling->spans.count; i++) {
-		const struct span *other = &compiling->spans.at[i];
+		const struct unwind_span *other = &compiling->spans.at[i];
 		if (other->begin <= entry && entry < other->end)
 			return;
 		if (other->begin > entry && other->begin < span.end)
@@ -132,32 +127,14 @@ static bool read_section(struct compiling *compiling, const struct image *image,
 	return true;
 }
 
-static int compare_spans(const void *left_, const void *right_)
-{
-	const struct span *left = left_, *right = right_;
-
-	if (left->begin != right->begin)
-		return left->begin < right->begin ? -1 : 1;
-	if (left->source != right->source)
-		return left->source - right->source;
-	return (left->end > right->end) - (left->end < right->end);
-}
-
-static void sort_spans(struct compiling *compiling)
-{
-	if (compiling->spans.count)
-		qsort(compiling->spans.at, compiling->spans.count, sizeof compiling->spans.at[0],
-		      compare_spans);
-}
-
 /* What no table tells about, from its instructions. */
 static void read_code(struct compiling *compiling, const struct image *image)
 {
 	VEC(struct unwind_covered) covered = { 0 };
 
-	sort_spans(compiling);
+	compiling->no_memory |= !unwind_order(compiling->spans.at, compiling->spans.count);
 	for (u32 i = 0; i < compiling->spans.count; i++) {
-		const struct span *span = &compiling->spans.at[i];
+		const struct unwind_span *span = &compiling->spans.at[i];
 		struct unwind_covered *last = covered.count ? &covered.at[covered.count - 1] : NULL;
 		if (last && span->begin <= last->end)
 			last->end = span->end > last->end ? span->end : last->end;
@@ -217,9 +194,9 @@ static bool make_points(struct compiling *compiling, struct err *err)
 	u64 covered = 0;
 	bool is_after_entry = false;
 
-	sort_spans(compiling);
+	compiling->no_memory |= !unwind_order(compiling->spans.at, compiling->spans.count);
 	for (u32 i = 0; i < compiling->spans.count; i++) {
-		const struct span *span = &compiling->spans.at[i];
+		const struct unwind_span *span = &compiling->spans.at[i];
 		u64 begin = span->begin > covered ? span->begin : covered;
 		if (span->end <= begin)
 			continue;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * order.c - see order.h.
+ *
+ * By digits of the address, the lowest first: three or four times through all of them, where comparing goes through them
+ * twenty times. */
+#include "unwind/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+static int compare(const void *left_, const void *right_)
+{
+	const struct unwind_span *left = left_, *right = right_;
+
+	if (left->begin != right->begin)
+		return left->begin < right->begin ? -1 : 1;
+	if (left->source != right->source)
+		return left->source - right->source;
+	return (left->end > right->end) - (left->end < right->end);
+}
+
+static u32 digit_of(const struct unwind_span *span, u64 least, u32 shift)
+{
+	return (u32)((span->begin - least) >> shift) & (DIGITS - 1);
+}
+
+/* What has the same digit keeps its order. */
+static void order_by_digit(const struct unwind_span *from, struct unwind_span *to, u32 count,
+			   u64 least, u32 shift)
+{
+	u32 places[DIGITS] = { 0 }, place = 0;
+
+	for (u32 i = 0; i < count; i++)
+		places[digit_of(&from[i], least, shift)]++;
+	for (u32 digit = 0; digit < DIGITS; digit++) {
+		u32 others = places[digit];
+		places[digit] = place;
+		place += others;
+	}
+	for (u32 i = 0; i < count; i++)
+		to[places[digit_of(&from[i], least, shift)]++] = from[i];
+}
+
+static void order_equals(struct unwind_span *spans, u32 count)
+{
+	for (u32 i = 0, next; i < count; i = next) {
+		for (next = i + 1; next < count && spans[next].begin == spans[i].begin;)
+			next++;
+		if (next > i + 1)
+			qsort(spans + i, next - i, sizeof *spans, compare);
+	}
+}
+
+/* How many from the first on are in order. */
+static u32 ordered_count(const struct unwind_span *spans, u32 count)
+{
+	for (u32 i = 1; i < count; i++)
+		if (compare(&spans[i - 1], &spans[i]) > 0)
+			return i;
+	return count;
+}
+
+static void order_all(struct unwind_span *spans, struct unwind_span *spare, u32 count)
+{
+	struct unwind_span *from = spans, *to = spare;
+	u64 least = UINT64_MAX, most = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		least = spans[i].begin < least ? spans[i].begin : least;
+		most = spans[i].begin > most ? spans[i].begin : most;
+	}
+	for (u32 shift = 0; shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
+		order_by_digit(from, to, count, least, shift);
+		struct unwind_span *ordered = to;
+		to = from;
+		from = ordered;
+	}
+	if (from != spans)
+		memcpy(spans, from, count * sizeof *spans);
+	order_equals(spans, count);
+}
+
+/* Both parts are in order; the second is copied, and the places fill up from the last on. */
+static void merge(struct unwind_span *spans, u32 first, struct unwind_span *spare, u32 second)
+{
+	memcpy(spare, spans + first, second * sizeof *spans);
+	while (second) {
+		bool is_first = first && compare(&spans[first - 1], &spare[second - 1]) > 0;
+		spans[first + second - 1] = is_first ? spans[first - 1] : spare[second - 1];
+		first -= is_first;
+		second -= !is_first;
+	}
+}
+
+/* Few are added to many that are in order. */
+bool unwind_order(struct unwind_span *spans, u32 count)
+{
+	u32 first = ordered_count(spans, count), second = count - first;
+
+	if (!second)
+		return true;
+	if (first < second) {
+		first = 0;
+		second = count;
+	}
+	struct unwind_span *spare = malloc(second * sizeof *spans);
+	if (!spare)
+		return false;
+	order_all(spans + first, spare, second);
+	merge(spans, first, spare, second);
+	free(spare);
+	return true;
+}
