@@ -12,6 +12,7 @@ import stats
 from judge import CALLER_LINE, COMPLETE, HELD, IMPOSSIBLE, UNNAMED, Grammar, Verdict, numbered
 from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
 from rows_life import inner_tids, namespaced, with_children
+from rows_recording import wait_until
 from rows_threads import window
 from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
@@ -427,6 +428,11 @@ def gil(run):
             yield at_most(f"{mode}: the sleeper", 100 * held["sleeper"] / whole, 0.5, " %")
 
 
+def waits_in(pid, tid, function):
+    """Is a thread asleep in a function of the kernel's?"""
+    return function in Path(f"/proc/{pid}/task/{tid}/wchan").read_text()
+
+
 @row("py-states", "dump: who has the GIL, who waits for it, who sleeps", language="python")
 def states(run):
     if run.interpreter.free_threaded:
@@ -437,8 +443,7 @@ def states(run):
         for _ in range(run.count(400, 40)):
             for tid, thread in run.sonde.dump(target.pid).items():
                 seen.setdefault(names.get(tid, "main"), Counter())[thread.state] += 1
-            on_futex += sum("futex" in Path(f"/proc/{target.pid}/task/{tid}/wchan").read_text()
-                            for tid, name in names.items() if name != "sleeper")
+            on_futex += sum(waits_in(target.pid, tid, "futex") for tid, name in names.items() if name != "sleeper")
     wrong = sorted(set(seen["pure"]) - {"running", "waiting for the GIL"})
     yield Figure(f"states of pure Python that cannot be {wrong[:2] or ''}", len(wrong), "= 0", not wrong)
     # it wakes twice a second, and then wants the GIL
@@ -447,8 +452,10 @@ def states(run):
     # 2.7's are woken every 100 instructions, and with a CPU to spare hardly ever wait
     yield at_least(f"waiters seen, where the kernel says {on_futex}", waiting, min(5, on_futex // 2))
     with start(run.interpreter, "holds.py") as target:
+        # who says so gives it up to say it, and has to get it once more
+        wait_until(lambda: waits_in(target.pid, target.facts["tids"]["holds"], "nanosleep"))
         dumps = [run.sonde.dump(target.pid) for _ in range(7)]
-        # the one that said so may not sleep yet, and the other looks 200 times a second whether it still has to wait
+        # the other looks 200 times a second whether it still has to wait
         states = {name: Counter(threads[tid].state for threads in dumps).most_common(1)[0][0]
                   for name, tid in target.facts["tids"].items()}
     wanted = {"holds": "holds the GIL, blocked", "wants": "waiting for the GIL"}
