@@ -433,6 +433,58 @@ RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, bool lives, u64 value, u
 	return true;
 }
 
+/* What a method entry runs, when that is Ruby code. */
+RUBY_WALKER bool ruby_method_iseq(const struct mem *mem, u64 entry, u64 *iseq)
+{
+	u64 type, def, method[2];
+
+	if (!ruby_imemo_type(mem, false, entry, &type) || type != RUBY_IMEMO_MENT ||
+	    !mem_peek(mem, entry + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
+	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
+	    (method[0] & RUBY_DEF_TYPE_MASK))
+		return false;
+	*iseq = method[1];
+	return true;
+}
+
+/* Its first instruction. */
+RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
+{
+	u64 body;
+
+	return ruby_address_ok(iseq) && mem_peek(mem, iseq + RUBY_ISEQ_BODY, &body, 8) &&
+	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
+}
+
+/* What the caller of a frame calls, when that is Ruby code: its instruction has a call cache for its last operand, or for the last
+ * before a block.  Another thread can have called something else from there since. */
+RUBY_WALKER bool ruby_find_called(const struct mem *mem, const struct ruby_state *state, u64 at,
+				  u64 *entry, u64 *iseq)
+{
+	u64 pc, caches[2];
+	u64 method = state->facts & RUBY_CACHES_CLASSES ? RUBY_CACHE_METHOD_3 : RUBY_CACHE_METHOD;
+
+	if (!mem_peek(mem, at + state->at.frame_size, &pc, 8) || !ruby_address_ok(pc) ||
+	    !mem_peek(mem, pc - sizeof caches, caches, sizeof caches))
+		return false;
+	for (u32 i = 0; i < COUNT_OF(caches); i++)
+		if (ruby_address_ok(caches[i]) && mem_peek(mem, caches[i] + method, entry, 8) &&
+		    ruby_method_iseq(mem, *entry, iseq))
+			return true;
+	return false;
+}
+
+/* It stands behind its last instruction, and is not what its caller calls: all of an earlier call. */
+RUBY_WALKER bool ruby_leaf_has_left(const struct mem *mem, const struct ruby_state *state, u64 at,
+				    const struct ruby_control_frame *frame,
+				    const struct ruby_body *body)
+{
+	u64 entry, iseq;
+
+	return frame->pc == body->encoded + (u64)body->size * 8 &&
+	       ruby_find_called(mem, state, at, &entry, &iseq) && iseq != frame->iseq;
+}
+
 /* Is what lies in the innermost frame one frame, or leftovers of an earlier call? Its pc is in its
  * iseq, the iseq is of the kind that the environment says, and that stands above the caller's sp. */
 RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_state *state, u64 at,
@@ -458,7 +510,8 @@ RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_st
 	    !mem_peek(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
 		return false;
 	return (kind == RUBY_TYPE_METHOD) == (body.type == RUBY_ISEQ_TYPE_METHOD) &&
-	       frame->pc - body.encoded <= (u64)body.size * 8;
+	       frame->pc - body.encoded <= (u64)body.size * 8 &&
+	       !ruby_leaf_has_left(mem, state, at, frame, &body);
 }
 
 /* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
@@ -523,29 +576,6 @@ RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *s
 	       mem_peek(mem, at + state->at.frame_size - 8, &jit_return, 8) && jit_return;
 }
 
-/* What a method entry runs, when that is Ruby code. */
-RUBY_WALKER bool ruby_method_iseq(const struct mem *mem, u64 entry, u64 *iseq)
-{
-	u64 type, def, method[2];
-
-	if (!ruby_imemo_type(mem, false, entry, &type) || type != RUBY_IMEMO_MENT ||
-	    !mem_peek(mem, entry + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
-	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
-	    (method[0] & RUBY_DEF_TYPE_MASK))
-		return false;
-	*iseq = method[1];
-	return true;
-}
-
-/* Its first instruction. */
-RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
-{
-	u64 body;
-
-	return ruby_address_ok(iseq) && mem_peek(mem, iseq + RUBY_ISEQ_BODY, &body, 8) &&
-	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
-}
-
 /* The callee's environment is written before, so it says what the frame has to be: a method that has not begun. */
 RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *frame,
 			   const struct ruby_env *env)
@@ -563,28 +593,18 @@ RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *fra
 }
 
 /* Where a frame is published before it is filled, its pc is written first, and no earlier call leaves one at a first
- * instruction.  Whose that is tells the call cache that the caller's instruction has for its last operand, or for the
- * last before a block: until what it calls is seen to be that, nothing is believed. */
+ * instruction: when what the caller calls begins there, it is that. */
 RUBY_WALKER bool ruby_fill_entered(const struct mem *mem, const struct ruby_state *state, u64 at,
 				   struct ruby_control_frame *frame, struct ruby_env *env)
 {
-	u64 pc, caches[2], entry, iseq, start;
-	u64 method = state->facts & RUBY_CACHES_CLASSES ? RUBY_CACHE_METHOD_3 : RUBY_CACHE_METHOD;
+	u64 entry, iseq, start;
 
-	if (!mem_peek(mem, at + state->at.frame_size, &pc, 8) || !ruby_address_ok(pc) ||
-	    !mem_peek(mem, pc - sizeof caches, caches, sizeof caches))
+	if (!ruby_find_called(mem, state, at, &entry, &iseq) ||
+	    !ruby_iseq_start(mem, iseq, &start) || start != frame->pc)
 		return false;
-	for (u32 i = 0; i < COUNT_OF(caches); i++) {
-		if (!ruby_address_ok(caches[i]) || !mem_peek(mem, caches[i] + method, &entry, 8) ||
-		    !ruby_method_iseq(mem, entry, &iseq) || !ruby_iseq_start(mem, iseq, &start) ||
-		    start != frame->pc)
-			continue;
-		frame->iseq = iseq;
-		*env = (struct ruby_env){ .me_cref = entry,
-					  .flags = RUBY_TYPE_METHOD | RUBY_ENV_LOCAL };
-		return true;
-	}
-	return false;
+	frame->iseq = iseq;
+	*env = (struct ruby_env){ .me_cref = entry, .flags = RUBY_TYPE_METHOD | RUBY_ENV_LOCAL };
+	return true;
 }
 
 /* One control frame a call.  The first with a name is the leaf, whatever is hidden above it. */

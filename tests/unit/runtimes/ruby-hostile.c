@@ -501,6 +501,39 @@ static void an_entered_method_is_known_by_its_call(void **state)
 	}
 }
 
+/* All of an earlier call: it has ended, and something else is called from there. */
+static void what_has_left_is_left_out(void **state)
+{
+	struct result r;
+	u64 pc, start;
+
+	(void)state;
+	build();
+	ruby.facts |= RUBY_FILLS_LATE;
+	u64 leaf = STACK + STACK_WORDS * 8 - 6ull * ruby.at.frame_size, cache = make_object(0);
+	u64 other = make_entry(make_class("Foo"), 0, make_iseq("bob", "bob", 0));
+	walk(MAIN, &r);
+	u64 own = make_entry(make_class("Foo"), 0, r.frames[0].id);
+	assert_true(mem_peek(&memory.mem, leaf + ruby.at.frame_size, &pc, 8));
+	assert_true(ruby_iseq_start(&memory.mem, r.frames[0].id, &start));
+	memory_put_u64(&memory, leaf, start + 64);
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 1); /* nobody says what is called */
+	memory_put_u64(&memory, pc - 8, cache);
+	memory_put_u64(&memory, cache + RUBY_CACHE_METHOD, own);
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 1);
+	memory_put_u64(&memory, cache + RUBY_CACHE_METHOD, other);
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 2);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, WALK_TOP_UNSET);
+	memory_put_u64(
+		&memory, leaf,
+		start + 56); /* it runs its last instruction: another thread has called the other */
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 1);
+}
+
 /* A caller that JIT code runs may have published a frame that is not written yet. */
 static void under_a_jit_the_top_is_unsure(void **state)
 {
@@ -613,6 +646,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_is_gone_is_a_fault),
 		cmocka_unit_test(leftovers_are_left_out),
 		cmocka_unit_test(an_entered_method_is_known_by_its_call),
+		cmocka_unit_test(what_has_left_is_left_out),
 		cmocka_unit_test(under_a_jit_the_top_is_unsure),
 		cmocka_unit_test(a_leaf_without_a_pc_runs_under_a_jit),
 		cmocka_unit_test(any_number_of_frames_is_hidden),
