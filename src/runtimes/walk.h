@@ -58,6 +58,9 @@ enum walk_flags {
 	/* With a fault, and WALK_TOP_UNSET: there may be no function at all, or one that has been entered and is not filled
 	 * yet. Who sees that the thread is not in the interpreter's loop knows that there is none. */
 	WALK_MAY_BE_EMPTY = 1 << 6,
+	/* Set behind begin by who knows that the thread stands still: all reads are of one instant, and what takes some
+	 * more of them to be found is worth it. */
+	WALK_STANDS = 1 << 7,
 };
 
 /* After begin or step: is there a step to come? */

@@ -145,7 +145,7 @@ GLOBAL int python_looked_into(struct mem_kept *kept, const struct python_state *
 			return STEP_FAULT;                                                        \
 		struct mem mem = { &room->kept };                                                 \
 		int step = runtime##_begin(&mem, state, thread, &room->managed);                  \
-		room->managed.flags |= WALK_PLACES;                                               \
+		room->managed.flags |= WALK_PLACES | WALK_STANDS;                                 \
 		return step;                                                                      \
 	}                                                                                         \
                                                                                                   \

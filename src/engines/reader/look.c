@@ -199,6 +199,7 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 	vec_clear(frames);
 	*walk = (struct walk){ 0 };
 	enum step step = subject->runtime->begin(mem, subject->state, subject->thread, walk);
+	walk->flags |= subject->still ? WALK_STANDS : 0;
 	ask(look, subject, result);
 	plan_head_done(look->plan, walk->epoch);
 	u64 passed = 0;

@@ -487,7 +487,8 @@ RUBY_WALKER bool ruby_leaf_has_left(const struct mem *mem, const struct ruby_sta
 
 /* Is what lies in the innermost frame one frame, or leftovers of an earlier call? Its pc is in its
  * iseq, the iseq is of the kind that the environment says, and that stands above the caller's sp. */
-RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_state *state, u64 at,
+RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_state *state,
+				     const struct walk *walk, u64 at,
 				     const struct ruby_control_frame *frame,
 				     const struct ruby_env *env)
 {
@@ -511,7 +512,7 @@ RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_st
 		return false;
 	return (kind == RUBY_TYPE_METHOD) == (body.type == RUBY_ISEQ_TYPE_METHOD) &&
 	       frame->pc - body.encoded <= (u64)body.size * 8 &&
-	       !ruby_leaf_has_left(mem, state, at, frame, &body);
+	       !((walk->flags & WALK_STANDS) && ruby_leaf_has_left(mem, state, at, frame, &body));
 }
 
 /* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
@@ -623,8 +624,9 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 		  ruby_frame_ok(walk, &frame, &env);
 	walk->cursor += state->at.frame_size;
 	if (leaf && (state->facts & RUBY_FILLS_LATE) &&
-	    !(ok && ruby_leaf_is_filled(mem, state, out->at, &frame, &env))) {
-		ok = read && ruby_fill_entered(mem, state, out->at, &frame, &env);
+	    !(ok && ruby_leaf_is_filled(mem, state, walk, out->at, &frame, &env))) {
+		ok = read && (walk->flags & WALK_STANDS) &&
+		     ruby_fill_entered(mem, state, out->at, &frame, &env);
 		if (!ok)
 			return ruby_leave_out(walk);
 	}

@@ -31,6 +31,7 @@ enum {
 
 static struct memory memory;
 static struct ruby_state ruby;
+static u32 stands = WALK_STANDS; /* what is walked */
 static u64 heap_top;
 
 static u64 make_object(u64 flags)
@@ -174,6 +175,7 @@ static void walk(u64 thread, struct result *out)
 {
 	memset(out, 0, sizeof *out);
 	out->end = ruby_begin(&memory.mem, &ruby, thread, &out->walk);
+	out->walk.flags |= stands;
 	while (step_goes_on(out->end)) {
 		struct frame *frame = &out->frames[out->count];
 		assert_true(out->count + out->torn < COUNT_OF(out->frames) - 1);
@@ -199,7 +201,7 @@ static void the_whole_walk(void **state)
 	build();
 	walk(MAIN, &r);
 	assert_int_equal(r.end, STEP_DONE);
-	assert_int_equal(r.walk.flags, WALK_GC);
+	assert_int_equal(r.walk.flags, WALK_GC | WALK_STANDS);
 	assert_int_equal(r.walk.generation, 9 * 4 + 1);
 	/* The IFUNC is not shown. */
 	assert_int_equal(r.count, FRAMES - 1);
@@ -482,6 +484,10 @@ static void an_entered_method_is_known_by_its_call(void **state)
 		assert_int_equal(r.frames[0].id, iseq);
 		assert_int_equal(r.frames[0].owner, entry);
 		assert_int_equal(r.frames[0].pos, (u32)start);
+		stands = 0; /* of what runs it is not asked */
+		walk(MAIN, &r);
+		assert_int_equal(r.count, FRAMES - 2);
+		stands = WALK_STANDS;
 		/* where it lies in 2.7 */
 		memory_put_u64(&memory, cache + RUBY_CACHE_METHOD, 0);
 		walk(MAIN, &r);

@@ -97,6 +97,7 @@ static void walk(const struct fixture *f, const struct mem *mem, struct walked *
 
 	out->count = out->torn = 0;
 	out->end = f->runtime->begin(mem, f->state, f->thread, &walk);
+	walk.flags |= WALK_STANDS;
 	while (step_goes_on(out->end) && out->count < FRAMES_MAX) {
 		struct frame frame = { 0 };
 		out->end = f->runtime->step(mem, f->state, &walk, &frame);
