@@ -109,7 +109,8 @@ bool unwind_order(struct unwind_span *spans, u32 count)
 	if (!spare)
 		return false;
 	order_all(spans + first, spare, second);
-	merge(spans, first, spare, second);
+	if (first)
+		merge(spans, first, spare, second);
 	free(spare);
 	return true;
 }
