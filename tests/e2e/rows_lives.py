@@ -214,7 +214,7 @@ def python_starts(run):
 def children(run, program):
     for rate in (99, 999) if run.full else (499,):
         with start(run.interpreter, program) as target:
-            recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(60, 2), threads=True, weights=True, more=KERNEL)
+            recording = run.sonde.record(target.pid, rate=rate, seconds=run.seconds(60, 3), threads=True, weights=True, more=KERNEL)
             target.finish()
         seen = {name: Counter() for name in ("lasting_work", "brief_work", "(unnamed)")}
         for stack in recording.stacks:
