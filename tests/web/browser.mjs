@@ -59,9 +59,12 @@ export async function open(browser, file, options = {}) {
 	return page;
 }
 
-// Handlers have run and what they asked for is drawn.
-export function settle(page) {
-	return page.evaluate(() => new Promise((done) =>
+// Handlers have run, the page shows what its address says (the browser tells it when it likes to),
+// and that is drawn.
+export async function settle(page) {
+	await page.waitForFunction(() => document.documentElement.dataset.shown === (location.hash || '#all'),
+		{ timeout: 20000 });
+	await page.evaluate(() => new Promise((done) =>
 		setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 0)));
 }
 

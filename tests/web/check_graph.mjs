@@ -143,6 +143,31 @@ check('the keyboard reaches and walks the graph', async (browser) => {
 	return page;
 });
 
+// As from a keyboard that is faster than the page: the browser does nothing in between.
+const typeFast = (page, ...events) => page.evaluate((events) => {
+	for (const [id, name, value] of events) {
+		const target = document.getElementById(id);
+		if (name === 'input') target.value = value;
+		target.dispatchEvent(name === 'input' ? new Event(name) :
+			new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
+	}
+}, events);
+
+check('keys that come before the page has followed are not lost', async (browser) => {
+	const page = await open(browser, pageOf(SMALL));
+	await typeFast(page, ['search', 'input', 'm'], ['search', 'input', 'memcpy'], ['search', 'Enter']);
+	await settle(page);
+	assert.match(await textOf(page, '#readout'), /^memcpy/);
+	await press(page, 'Escape');
+	await clickFrame(page, 'Foo#work');
+	await typeFast(page, ['canvas', 'Escape'], ['search', 'input', 'mem'], ['search', 'input', 'memcpy'], ['search', 'Enter']);
+	await hashIs(page, '#query=memcpy');
+	assert.equal(await page.$eval('#search', (input) => input.value), 'memcpy');
+	assert.ok((await drawnTexts(page)).includes('Bar#again'));
+	assert.match(await textOf(page, '#readout'), /^memcpy/);
+	return page;
+});
+
 check('a thread is its own denominator', async (browser) => {
 	const page = await open(browser, pageOf(SMALL));
 	const options = await page.$$eval('#thread option', (all) => all.map((o) => o.textContent));

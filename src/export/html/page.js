@@ -4,17 +4,14 @@
 
 /* ---- steps ---- */
 
-/* Back to the step before, if that is all that the last one changed: then Back does not zoom again. Else
- * in place. */
 function undoZoom() {
-	const zoom = trail.length > 1 ? trail[trail.length - 2] : 0;
-	if (stepBefore() !== address({ zoom })) return refine({ zoom });
-	isGoingBack = true;
-	history.back();
+	undo({ zoom: trail.length > 1 ? trail[trail.length - 2] : 0 });
 }
 
 /* The heaviest match is the first; in the source the lines follow each other. */
 function showMatch(step) {
+	if (isPutOff(() => showMatch(step))) return;
+	follow();
 	if (state.view === 'source') return showFoundLine(step);
 	if (!finding || !finding.found.length) return;
 	if (!finding.isSorted) { /* not before somebody walks them */
@@ -73,7 +70,7 @@ function copyByHand(text) {
 
 function escape(isTyping) {
 	const options = byId('options');
-	if (isGoingBack) return;
+	if (wayBack) return;
 	if (options.open) {
 		options.open = false;
 		options.querySelector('summary').focus();
@@ -215,8 +212,11 @@ function listenControls() {
 
 function listen() {
 	listenControls();
-	window.addEventListener('hashchange', apply);
-	window.addEventListener('popstate', () => { isGoingBack = false; });
+	window.addEventListener('popstate', arrive);
+	window.addEventListener('hashchange', () => {
+		arrive();
+		follow();
+	});
 	window.addEventListener('keydown', onKey);
 	window.addEventListener('beforeprint', preparePrint);
 	window.addEventListener('afterprint', endPrint);

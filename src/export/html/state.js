@@ -24,29 +24,54 @@ function address(changes) {
 	return `#${words.size ? words : 'all'}`; /* an empty one would scroll to the top */
 }
 
-/* A step that the back button undoes.  The state changes at once, for the next key; the page when
- * the browser says that the address did. */
-function go(changes) {
-	const next = address(changes);
-	const before = location.hash || '#all';
-	Object.assign(state, changes);
-	if (next === before) return;
-	location.hash = next;
-	history.replaceState({ before }, '');
+function addressNow() {
+	return location.hash || '#all';
 }
 
-/* The address from which this one was reached by a step, or undefined. */
-function stepBefore() {
-	return history.state?.before;
+/* A step that the back button undoes.  The state changes at once, for the next key; the page when
+ * the browser says that the address did, or when a key needs it (follow()). */
+function go(changes) {
+	const next = address(changes), before = addressNow();
+	Object.assign(state, changes);
+	if (isPutOff(() => go(changes)) || next === before) return;
+	location.hash = next;
+	history.replaceState({ before }, '');
 }
 
 /* One that it does not: typing. */
 function refine(changes) {
 	const next = address(changes), step = history.state;
 	Object.assign(state, changes);
-	if (next === (location.hash || '#all')) return;
+	if (isPutOff(() => refine(changes)) || next === addressNow()) return;
 	location.replace(next);
 	history.replaceState(step, '');
+}
+
+/* The browser goes back when it likes to, and what an address is changed to before that is gone:
+ * {from: the address that is left, actions: what was asked for meanwhile}, or null. */
+let wayBack = null;
+
+/* Undoes a step, which made these changes, if it is the last one: then Back does not do it again.
+ * Any other in place. */
+function undo(changes) {
+	const there = address(changes);
+	if (there === addressNow() || history.state?.before !== there) return refine(changes);
+	Object.assign(state, changes);
+	wayBack = { from: addressNow(), actions: [] };
+	history.back();
+}
+
+/* Is it for later, since the browser is on its way back? */
+function isPutOff(action) {
+	if (wayBack) wayBack.actions.push(action);
+	return Boolean(wayBack);
+}
+
+function arrive() {
+	if (!wayBack || addressNow() === wayBack.from) return;
+	const { actions } = wayBack;
+	wayBack = null;
+	for (const action of actions) action();
 }
 
 function readAddress() {

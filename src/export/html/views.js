@@ -8,7 +8,6 @@ let shown = null;   /* the choice: {name, nodes, whole, samples, kindSelf, trees
 let finding = null; /* the search: {seen, found, total, at} */
 let flame = null, callers = null, callees = null, strip = null;
 const trail = [0];  /* the zooms that led here, for Esc */
-let isGoingBack = false; /* Esc asked for it, and the browser has not done so yet */
 
 /* ---- the choice ---- */
 
@@ -292,8 +291,13 @@ const SHOW = { flame: showFlame, functions: showTableNow, lines: showTableNow, s
 	source: showSource };
 const PANEL = { flame: 'flame', functions: 'table', lines: 'table', sandwich: 'sandwich', source: 'source' };
 
+/* The page of the address as it is now. */
+function follow() {
+	if (addressNow() !== document.documentElement.dataset.shown) apply();
+}
+
 function apply() {
-	isGoingBack = false;
+	document.documentElement.dataset.shown = addressNow();
 	readAddress();
 	for (const id of ['thread', 'merge', 'root', 'colour']) byId(id).value = state[id];
 	byId('measure').value = measureNow();
