@@ -12,9 +12,11 @@
  *	            + DT_HASH or DT_GNU_HASH, since nothing else says how many there are
  *
  * A table is read at the first question, whole, because most images are opened for
- * their build-id only.  Looking up a name is a linear search: a libruby has 10,000
- * symbols (0.1 ms), and its cost is bounded however the names overlap, which
- * building a hash over a hostile string table is not. */
+ * their build-id only.  A name that is looked for is mostly not there: its text is
+ * sought first (40 ms in the 250 MB of the largest libraries, not 170).  Looking up
+ * one that is there is a linear search: a libruby has 10,000 symbols (0.1 ms), and its
+ * cost is bounded however the names overlap, which building a hash over a hostile
+ * string table is not. */
 #include "elf/image_parts.h"
 
 #include "base/cleanup.h"
@@ -276,11 +278,19 @@ static struct image_symbol symbol_at(const struct symbol_table *table, u32 index
 	};
 }
 
+/* The last string may end where the table does. */
+static bool has_text(const struct symbol_table *table, const char *text)
+{
+	return table->strings &&
+	       memmem(table->strings, table->strings_size + 1, text, strlen(text) + 1);
+}
+
 bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *out)
 {
 	for (u32 which = 0; which < TABLE_COUNT; which++) {
 		const struct symbol_table *table = table_of(image, which);
-		for (u32 i = 1; i < table->count; i++) {
+		u32 count = has_text(table, name) ? table->count : 0;
+		for (u32 i = 1; i < count; i++) {
 			if (table->symbols[i].st_shndx == SHN_UNDEF)
 				continue;
 			*out = symbol_at(table, i);

@@ -40,7 +40,7 @@ static bool has_runtime(const attached_list *list, const struct runtime *runtime
 }
 
 static bool attach(attached_list *list, u32 index, const struct target *target,
-		   const struct image *image, bool is_program, struct err *err)
+		   const struct image *image, const struct mapping *mapping, struct err *err)
 {
 	struct attached *attached = calloc(1, sizeof *attached);
 
@@ -49,12 +49,14 @@ static bool attach(attached_list *list, u32 index, const struct target *target,
 	*err = (struct err){ 0 };
 	attached->runtime = runtimes[index];
 	attached->kind = (u16)(FRAME_MANAGED + index);
-	attached->is_program = is_program;
-	if (attached->runtime->attach(target, image, attached->state, err) &&
-	    vec_push(list, attached))
-		return true;
-	free(attached);
-	return false;
+	attached->code = mapping->start;
+	if (!attached->runtime->attach(target, image, attached->state, err) ||
+	    !vec_push(list, attached)) {
+		free(attached);
+		return false;
+	}
+	attached->is_program = target_is_exe(target, mapping);
+	return true;
 }
 
 static void find_in(attached_list *list, const struct target *target, const struct mapping *mapping,
@@ -69,11 +71,10 @@ static void find_in(attached_list *list, const struct target *target, const stru
 			report->denied = err;
 		return;
 	}
-	bool is_program = target_is_exe(target, mapping);
 	for (u32 r = 0; r < runtime_count; r++) {
 		if (has_runtime(list, runtimes[r]))
 			continue;
-		if (attach(list, r, target, image, is_program, &err)) {
+		if (attach(list, r, target, image, mapping, &err)) {
 			report->is_new = true;
 			if (err.text[0])
 				snprintf(report->warning, sizeof report->warning, "%.190s",

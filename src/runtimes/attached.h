@@ -11,6 +11,7 @@
 struct attached {
 	const struct runtime *runtime;
 	u16 kind;                  /* of its frames */
+	u64 code;                  /* an address in its image's code, in the target */
 	bool is_program;           /* its image is the program itself, and not a library */
 	bool has_names;            /* what names of threads take was found */
 	struct backoff find_names; /* while it was not */

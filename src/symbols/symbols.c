@@ -3,8 +3,10 @@
 #include "symbols/parts.h"
 
 #include "base/cleanup.h"
+#include "base/radix.h"
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,13 +84,22 @@ static int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
+/* The largest libraries have two million. */
+static void order(struct symbol *all, u32 count)
+{
+	AUTO_FREE struct symbol *spare = malloc(count * sizeof *all);
+
+	if (spare)
+		radix_order(all, spare, count, sizeof *all, offsetof(struct symbol, start));
+	else if (count)
+		qsort(all, count, sizeof *all, by_start);
+}
+
 /* Names are looked at once each, not at every comparison: a file may have a hundred thousand long ones for one address. */
-static void sort(struct symbols *symbols)
+static void keep_one_for_each(struct symbols *symbols)
 {
 	u32 kept = 0;
 
-	if (symbols->all.count)
-		qsort(symbols->all.at, symbols->all.count, sizeof symbols->all.at[0], by_start);
 	for (u32 i = 0; i < symbols->all.count; i++) {
 		const struct symbol *symbol = &symbols->all.at[i];
 		if (!kept || symbols->all.at[kept - 1].start != symbol->start)
@@ -101,7 +112,8 @@ static void sort(struct symbols *symbols)
 
 void symbols_settle(struct symbols *symbols)
 {
-	sort(symbols);
+	order(symbols->all.at, symbols->all.count);
+	keep_one_for_each(symbols);
 	u32 kept = symbols->all.count;
 	for (u32 i = 0; i < kept; i++) {
 		struct symbol *symbol = &symbols->all.at[i];

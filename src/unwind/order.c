@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * order.c - see order.h.
- *
- * By digits of the address, the lowest first: three or four times through all of them, where comparing goes through them
- * twenty times. */
+ * order.c - see order.h. */
 #include "unwind/order.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "base/radix.h"
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+#include <stddef.h>
+#include <stdlib.h>
 
 static int compare(const void *left_, const void *right_)
 {
@@ -19,28 +16,6 @@ static int compare(const void *left_, const void *right_)
 	if (left->source != right->source)
 		return left->source - right->source;
 	return (left->end > right->end) - (left->end < right->end);
-}
-
-static u32 digit_of(const struct unwind_span *span, u64 least, u32 shift)
-{
-	return (u32)((span->begin - least) >> shift) & (DIGITS - 1);
-}
-
-/* What has the same digit keeps its order. */
-static void order_by_digit(const struct unwind_span *from, struct unwind_span *to, u32 count,
-			   u64 least, u32 shift)
-{
-	u32 places[DIGITS] = { 0 }, place = 0;
-
-	for (u32 i = 0; i < count; i++)
-		places[digit_of(&from[i], least, shift)]++;
-	for (u32 digit = 0; digit < DIGITS; digit++) {
-		u32 others = places[digit];
-		places[digit] = place;
-		place += others;
-	}
-	for (u32 i = 0; i < count; i++)
-		to[places[digit_of(&from[i], least, shift)]++] = from[i];
 }
 
 static void order_equals(struct unwind_span *spans, u32 count)
@@ -64,21 +39,7 @@ static u32 ordered_count(const struct unwind_span *spans, u32 count)
 
 static void order_all(struct unwind_span *spans, struct unwind_span *spare, u32 count)
 {
-	struct unwind_span *from = spans, *to = spare;
-	u64 least = UINT64_MAX, most = 0;
-
-	for (u32 i = 0; i < count; i++) {
-		least = spans[i].begin < least ? spans[i].begin : least;
-		most = spans[i].begin > most ? spans[i].begin : most;
-	}
-	for (u32 shift = 0; shift < 64 && (most - least) >> shift; shift += DIGIT_BITS) {
-		order_by_digit(from, to, count, least, shift);
-		struct unwind_span *ordered = to;
-		to = from;
-		from = ordered;
-	}
-	if (from != spans)
-		memcpy(spans, from, count * sizeof *spans);
+	radix_order(spans, spare, count, sizeof *spans, offsetof(struct unwind_span, begin));
 	order_equals(spans, count);
 }
 

@@ -391,17 +391,29 @@ static u64 loop_by_frame(const struct attached *attached, const struct mem *mem)
 	return address;
 }
 
-static u64 loop_by_symbol(const struct attached *attached, struct unwind_space *space)
+static u64 loop_in(const struct unwind_range *range, const char *const *names)
 {
 	struct image_symbol symbol;
 
-	for (const char *const *name = attached->runtime->loop_symbols; name && *name; name++)
-		for (u32 i = 0; i < space->ranges.count; i++) {
-			const struct unwind_range *range = &space->ranges.at[i];
-			if (range->file && image_symbol_named(range->file->image, *name, &symbol))
-				return symbol.value + range->bias;
-		}
+	for (const char *const *name = names; range->file && *name; name++)
+		if (image_symbol_named(range->file->image, *name, &symbol))
+			return symbol.value + range->bias;
 	return 0;
+}
+
+/* In its own image, where it nearly always is; a program may hold what a library defines (a copy relocation). */
+static u64 loop_by_symbol(const struct attached *attached, struct unwind_space *space)
+{
+	const char *const *names = attached->runtime->loop_symbols;
+
+	if (!names)
+		return 0;
+	const struct unwind_range *own = unwind_space_at(space, attached->code);
+	u64 loop = own ? loop_in(own, names) : 0;
+
+	for (u32 i = 0; i < space->ranges.count && !loop; i++)
+		loop = loop_in(&space->ranges.at[i], names);
+	return loop;
 }
 
 enum machine_part machine_part_at(const struct machine *machine, u64 place)

@@ -51,6 +51,21 @@ static void a_name_is_found_where_it_is_defined(void **state)
 	image_close(image);
 }
 
+static void the_last_name_may_end_with_its_table(void **state)
+{
+	struct elf_file file = elf_make();
+	struct image_symbol symbol;
+	(void)state;
+
+	memcpy(file.strtab + file.symtab[2].st_name, "end", 4);
+	file.sections[SECTION_STRTAB].sh_size = file.symtab[2].st_name + 3;
+	struct image *image = elf_open(&file, NULL);
+	assert_non_null(image);
+	assert_true(image_symbol_named(image, "end", &symbol));
+	assert_int_equal(symbol.value, file.symtab[2].st_value);
+	image_close(image);
+}
+
 static void symbols_found_by(struct elf_file *file, u32 want)
 {
 	struct image *image = elf_open(file, NULL);
@@ -269,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_tables_in_file_order),
 		cmocka_unit_test(a_name_is_found_where_it_is_defined),
+		cmocka_unit_test(the_last_name_may_end_with_its_table),
 		cmocka_unit_test(without_sections_a_hash_table_counts),
 		cmocka_unit_test(an_empty_gnu_hash_leaves_the_imports),
 		cmocka_unit_test(a_gnu_hash_without_an_end_is_not_believed),
