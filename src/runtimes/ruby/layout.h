@@ -159,6 +159,11 @@ enum ruby_value {
 	RUBY_IMEMO_ISEQ = 7,
 };
 
+enum ruby_def {
+	RUBY_DEF_ISEQ = 0, /* written in Ruby */
+	RUBY_DEF_CFUNC = 1,
+};
+
 enum ruby_iseq_type {
 	RUBY_ISEQ_TYPE_METHOD = 1,
 	RUBY_ISEQ_TYPE_EVAL = 6,
@@ -174,11 +179,9 @@ enum ruby_offset {
 	RUBY_BODY_PATHOBJ = 64, /* then base_label, label, first_lineno */
 	RUBY_METHOD_CLASS = 8,  /* defined_class */
 	RUBY_METHOD_DEF = 16,
-	RUBY_DEF_TYPE = 0, /* the lowest four bits, 0: written in Ruby; then, at 8, its iseq */
+	RUBY_DEF_TYPE = 0, /* the lowest four bits: enum ruby_def; then, at 8, its iseq */
 	RUBY_DEF_TYPE_MASK = 15,
 	RUBY_DEF_ORIGINAL_ID = 32,
-	RUBY_CACHE_METHOD = 16,   /* struct rb_call_cache, 2.5 and 2.6 */
-	RUBY_CACHE_METHOD_3 = 32, /* RUBY_CACHES_CLASSES */
 	RUBY_STRING_LENGTH = 16,
 	RUBY_STRING_POINTER = 24,
 	RUBY_ARRAY_EMBEDDED = 16,

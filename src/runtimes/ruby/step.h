@@ -16,14 +16,10 @@
  * nothing but the leaf's pc may move without being noticed.  Method entries and
  * imemo flags never change while they live: those are peeked at. */
 #pragma once
+#include "runtimes/ruby/innermost.h"
 #include "runtimes/ruby/layout.h"
+#include "runtimes/ruby/values.h"
 #include "runtimes/walk.h"
-
-#ifdef __bpf__
-#define RUBY_WALKER static __always_inline
-#else
-#define RUBY_WALKER static inline
-#endif
 
 enum {
 	/* Callers that are asked whether JIT code runs them. */
@@ -35,12 +31,6 @@ enum {
 	/* 1 GiB of VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB unless set. */
 	RUBY_STACK_WORDS_MAX = 1 << 27,
 };
-
-/* A word that could be the address of a VALUE or a struct. */
-RUBY_WALKER bool ruby_address_ok(u64 addr)
-{
-	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
-}
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
@@ -418,103 +408,6 @@ RUBY_WALKER bool ruby_frame_ok(const struct walk *walk, const struct ruby_contro
 	return !frame->iseq || ruby_address_ok(frame->iseq);
 }
 
-/* The imemo type of an object: 0 when it is none.  It stays if that `lives`. */
-RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, bool lives, u64 value, u64 *type)
-{
-	u64 flags;
-
-	*type = 0;
-	if (!ruby_address_ok(value))
-		return true;
-	if (!(lives ? mem_constant(mem, value, &flags, 8) : mem_peek(mem, value, &flags, 8)))
-		return false;
-	if ((flags & RUBY_T_MASK) == RUBY_T_IMEMO)
-		*type = flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
-	return true;
-}
-
-/* What a method entry runs, when that is Ruby code. */
-RUBY_WALKER bool ruby_method_iseq(const struct mem *mem, u64 entry, u64 *iseq)
-{
-	u64 type, def, method[2];
-
-	if (!ruby_imemo_type(mem, false, entry, &type) || type != RUBY_IMEMO_MENT ||
-	    !mem_peek(mem, entry + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
-	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method) ||
-	    (method[0] & RUBY_DEF_TYPE_MASK))
-		return false;
-	*iseq = method[1];
-	return true;
-}
-
-/* Its first instruction. */
-RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
-{
-	u64 body;
-
-	return ruby_address_ok(iseq) && mem_peek(mem, iseq + RUBY_ISEQ_BODY, &body, 8) &&
-	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
-}
-
-/* What the caller of a frame calls, when that is Ruby code: its instruction has a call cache for its last operand, or for the last
- * before a block.  Another thread can have called something else from there since. */
-RUBY_WALKER bool ruby_find_called(const struct mem *mem, const struct ruby_state *state, u64 at,
-				  u64 *entry, u64 *iseq)
-{
-	u64 pc, caches[2];
-	u64 method = state->facts & RUBY_CACHES_CLASSES ? RUBY_CACHE_METHOD_3 : RUBY_CACHE_METHOD;
-
-	if (!mem_peek(mem, at + state->at.frame_size, &pc, 8) || !ruby_address_ok(pc) ||
-	    !mem_peek(mem, pc - sizeof caches, caches, sizeof caches))
-		return false;
-	for (u32 i = 0; i < COUNT_OF(caches); i++)
-		if (ruby_address_ok(caches[i]) && mem_peek(mem, caches[i] + method, entry, 8) &&
-		    ruby_method_iseq(mem, *entry, iseq))
-			return true;
-	return false;
-}
-
-/* It stands behind its last instruction, and is not what its caller calls: all of an earlier call. */
-RUBY_WALKER bool ruby_leaf_has_left(const struct mem *mem, const struct ruby_state *state, u64 at,
-				    const struct ruby_control_frame *frame,
-				    const struct ruby_body *body)
-{
-	u64 entry, iseq;
-
-	return frame->pc == body->encoded + (u64)body->size * 8 &&
-	       ruby_find_called(mem, state, at, &entry, &iseq) && iseq != frame->iseq;
-}
-
-/* Is what lies in the innermost frame one frame, or leftovers of an earlier call? Its pc is in its
- * iseq, the iseq is of the kind that the environment says, and that stands above the caller's sp. */
-RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_state *state,
-				     const struct walk *walk, u64 at,
-				     const struct ruby_control_frame *frame,
-				     const struct ruby_env *env)
-{
-	struct ruby_body body;
-	u64 type, caller_sp, body_addr;
-	u32 kind = env->flags & RUBY_TYPE_MASK;
-
-	if (!mem_peek(mem, at + state->at.frame_size + 8, &caller_sp, 8) ||
-	    (!(env->flags & RUBY_ENV_ESCAPED) && frame->ep < caller_sp + 16))
-		return false;
-	if (!ruby_imemo_type(mem, false, frame->iseq ? frame->iseq : env->me_cref, &type))
-		return false;
-	if (!frame->iseq)
-		return !frame->pc && (kind != RUBY_TYPE_CFUNC || type == RUBY_IMEMO_MENT);
-	if (kind == RUBY_TYPE_IFUNC || !frame->pc)
-		return !frame->pc;
-	if (type != RUBY_IMEMO_ISEQ ||
-	    !mem_peek(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
-	    !ruby_address_ok(body_addr) ||
-	    !mem_peek(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
-		return false;
-	return (kind == RUBY_TYPE_METHOD) == (body.type == RUBY_ISEQ_TYPE_METHOD) &&
-	       frame->pc - body.encoded <= (u64)body.size * 8 &&
-	       !((walk->flags & WALK_STANDS) && ruby_leaf_has_left(mem, state, at, frame, &body));
-}
-
 /* The method entry through which this code was called, as rb_vm_frame_method_entry() finds it: in
  * the method's own environment.  A method made of a block (BMETHOD) has its entry in the block's;
  * Ruby names such a frame after the block, so that nobody needs the entry.  `lives`: the frame is none
@@ -584,27 +477,12 @@ RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *fra
 	u64 iseq, start;
 
 	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
-	    !ruby_method_iseq(mem, env->me_cref, &iseq) || iseq == frame->iseq)
+	    !ruby_method_code(mem, env->me_cref, &iseq) || !iseq || iseq == frame->iseq)
 		return true; /* not known to be another's */
 	if (!ruby_iseq_start(mem, iseq, &start))
 		return false;
 	frame->iseq = iseq;
 	frame->pc = start;
-	return true;
-}
-
-/* Where a frame is published before it is filled, its pc is written first, and no earlier call leaves one at a first
- * instruction: when what the caller calls begins there, it is that. */
-RUBY_WALKER bool ruby_fill_entered(const struct mem *mem, const struct ruby_state *state, u64 at,
-				   struct ruby_control_frame *frame, struct ruby_env *env)
-{
-	u64 entry, iseq, start;
-
-	if (!ruby_find_called(mem, state, at, &entry, &iseq) ||
-	    !ruby_iseq_start(mem, iseq, &start) || start != frame->pc)
-		return false;
-	frame->iseq = iseq;
-	*env = (struct ruby_env){ .me_cref = entry, .flags = RUBY_TYPE_METHOD | RUBY_ENV_LOCAL };
 	return true;
 }
 
@@ -623,10 +501,8 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	bool ok = read && ruby_read_own_env(mem, walk, frame.ep, &env) &&
 		  ruby_frame_ok(walk, &frame, &env);
 	walk->cursor += state->at.frame_size;
-	if (leaf && (state->facts & RUBY_FILLS_LATE) &&
-	    !(ok && ruby_leaf_is_filled(mem, state, walk, out->at, &frame, &env))) {
-		ok = read && (walk->flags & WALK_STANDS) &&
-		     ruby_fill_entered(mem, state, out->at, &frame, &env);
+	if (leaf && (state->facts & RUBY_FILLS_LATE)) {
+		ok = read && ruby_settle_innermost(mem, state, walk, out->at, ok, &frame, &env);
 		if (!ok)
 			return ruby_leave_out(walk);
 	}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * innermost.h - the innermost frame, where a Ruby publishes it before it fills it (to 2.7).
+ *
+ * vm_push_frame() moves ec->cfp, and then writes pc, iseq, self, the environment, and last ep and sp.  Until then what lies there
+ * is of an earlier call, in part or all of it, and can look like a frame.  Its caller knows better:
+ *
+ * - An instruction that calls has a call cache, which names the method.  Another thread can have called something else from
+ *   there since, but not before the frame is filled: that takes the VM's lock.  So a frame that is of another method, and not
+ *   on the receiver, or one on an object of the cache's class, is a leftover.
+ * - A C function can call anything, and what it calls ends it, too: such a frame says so (FINISH).
+ *
+ * BPF-safe text, see step.h. */
+#pragma once
+#include "runtimes/ruby/called.h"
+#include "runtimes/ruby/layout.h"
+#include "runtimes/ruby/values.h"
+#include "runtimes/walk.h"
+
+/* Is what lies in the innermost frame one frame, or leftovers of an earlier call? Its pc is in its
+ * iseq, the iseq is of the kind that the environment says, and that stands above the caller's sp. */
+RUBY_WALKER bool ruby_leaf_is_filled(const struct mem *mem, const struct ruby_state *state, u64 at,
+				     const struct ruby_control_frame *frame,
+				     const struct ruby_env *env)
+{
+	struct ruby_body body;
+	u64 type, caller_sp, body_addr;
+	u32 kind = env->flags & RUBY_TYPE_MASK;
+
+	if (!mem_peek(mem, at + state->at.frame_size + 8, &caller_sp, 8) ||
+	    (!(env->flags & RUBY_ENV_ESCAPED) && frame->ep < caller_sp + 16))
+		return false;
+	if (!ruby_imemo_type(mem, false, frame->iseq ? frame->iseq : env->me_cref, &type))
+		return false;
+	if (!frame->iseq)
+		return !frame->pc && (kind != RUBY_TYPE_CFUNC || type == RUBY_IMEMO_MENT);
+	if (kind == RUBY_TYPE_IFUNC || !frame->pc)
+		return !frame->pc;
+	if (type != RUBY_IMEMO_ISEQ ||
+	    !mem_peek(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
+	    !ruby_address_ok(body_addr) ||
+	    !mem_peek(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
+		return false;
+	return (kind == RUBY_TYPE_METHOD) == (body.type == RUBY_ISEQ_TYPE_METHOD) &&
+	       frame->pc - body.encoded <= (u64)body.size * 8;
+}
+
+/* Has what is called been entered, and what lies there is not of it?  pc is written first, and no earlier call leaves one at a
+ * first instruction. */
+RUBY_WALKER bool ruby_has_entered(const struct mem *mem, const struct ruby_state *state,
+				  const struct ruby_called *called, u64 caller_sp,
+				  const struct ruby_control_frame *frame,
+				  const struct ruby_env *env)
+{
+	u64 start, type = env->flags & RUBY_TYPE_MASK;
+
+	if (called->iseq && ruby_iseq_start(mem, called->iseq, &start) && start == frame->pc)
+		return true;
+	if (!called->cache)
+		return false;
+	if (ruby_caches_for(mem, state, called, called->receiver))
+		return true;
+	if (frame->self == called->receiver)
+		return false;
+	if ((type == RUBY_TYPE_METHOD && !(env->flags & RUBY_FRAME_FINISH)) ||
+	    type == RUBY_TYPE_CFUNC)
+		return true;
+	return !called->iseq &&
+	       ruby_caches_for(mem, state, called, ruby_pushed_receiver(mem, called, caller_sp));
+}
+
+/* Called from C, what has begun says so; but for C code in a block's place. */
+RUBY_WALKER bool ruby_is_called_by_c(const struct mem *mem, const struct ruby_control_frame *frame,
+				     const struct ruby_env *env)
+{
+	u64 start;
+
+	return !frame->pc || (env->flags & RUBY_FRAME_FINISH) ||
+	       (ruby_iseq_start(mem, frame->iseq, &start) && start == frame->pc);
+}
+
+/* A method that has left stands behind its `leave`, which its last instruction is, too. */
+RUBY_WALKER bool ruby_has_left(const struct mem *mem, const struct ruby_control_frame *frame)
+{
+	struct ruby_body body;
+	u64 body_addr, last, leave;
+
+	if (!frame->iseq || !frame->pc ||
+	    !mem_peek(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
+	    !mem_peek(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
+		return false;
+	u64 end = body.encoded + (u64)body.size * 8;
+	return frame->pc == end || (mem_peek(mem, frame->pc - 8, &last, 8) &&
+				    mem_peek(mem, end - 8, &leave, 8) && last == leave);
+}
+
+RUBY_WALKER bool ruby_fill_called(const struct mem *mem, const struct ruby_called *called,
+				  struct ruby_control_frame *frame, struct ruby_env *env)
+{
+	frame->iseq = called->iseq;
+	frame->pc = 0;
+	env->me_cref = called->entry;
+	env->flags = (called->iseq ? RUBY_TYPE_METHOD : RUBY_TYPE_CFUNC) | RUBY_ENV_LOCAL |
+		     (called->cache ? 0 : RUBY_FRAME_FINISH);
+	return !called->iseq || ruby_iseq_start(mem, called->iseq, &frame->pc);
+}
+
+/* What the innermost frame is; false: not known.  `ok`: its parts are such as a frame has.  Of a thread that runs, what is called
+ * is gone before it can be read. */
+RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_state *state,
+				       struct walk *walk, u64 at, bool ok,
+				       struct ruby_control_frame *frame, struct ruby_env *env)
+{
+	struct ruby_called called;
+	struct ruby_control_frame caller;
+	bool is_filled = ok && ruby_leaf_is_filled(mem, state, at, frame, env);
+
+	if (!(walk->flags & WALK_STANDS) ||
+	    !mem_peek(mem, at + state->at.frame_size, &caller, sizeof caller))
+		return is_filled;
+	bool by_c = !caller.pc && !caller.iseq;
+	bool is_known = by_c ? ruby_find_block(mem, caller.ep, &called) :
+			       ruby_find_cached(mem, state, caller.pc, &called) &&
+					mem_peek(mem, caller.sp, &called.receiver, 8);
+	if (is_known && !by_c && is_filled && ruby_is_of(&called, frame, env)) {
+		walk->flags &= ~(u32)WALK_TOP_UNSURE;
+		return true;
+	}
+	if (is_known && ruby_has_entered(mem, state, &called, caller.sp, frame, env)) {
+		walk->flags &= ~(u32)WALK_TOP_UNSURE;
+		return ruby_fill_called(mem, &called, frame, env);
+	}
+	if (by_c)
+		return is_filled && ruby_is_called_by_c(mem, frame, env);
+	return is_filled && !(is_known && ruby_has_left(mem, frame));
+}

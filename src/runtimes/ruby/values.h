@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * values.h - what walkers ask of a Ruby's objects.  BPF-safe text, see step.h. */
+#pragma once
+#include "runtimes/ruby/layout.h"
+#include "runtimes/walk.h"
+
+#ifdef __bpf__
+#define RUBY_WALKER static __always_inline
+#else
+#define RUBY_WALKER static inline
+#endif
+
+/* A word that could be the address of a VALUE or a struct. */
+RUBY_WALKER bool ruby_address_ok(u64 addr)
+{
+	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
+}
+
+/* The imemo type of an object: 0 when it is none.  It stays if that `lives`. */
+RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, bool lives, u64 value, u64 *type)
+{
+	u64 flags;
+
+	*type = 0;
+	if (!ruby_address_ok(value))
+		return true;
+	if (!(lives ? mem_constant(mem, value, &flags, 8) : mem_peek(mem, value, &flags, 8)))
+		return false;
+	if ((flags & RUBY_T_MASK) == RUBY_T_IMEMO)
+		*type = flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;
+	return true;
+}
+
+/* What a method entry runs: Ruby code, or a C function (*iseq is 0).  False: anything else, such as a block or an attribute. */
+RUBY_WALKER bool ruby_method_code(const struct mem *mem, u64 entry, u64 *iseq)
+{
+	u64 type, def, method[2];
+
+	if (!ruby_imemo_type(mem, false, entry, &type) || type != RUBY_IMEMO_MENT ||
+	    !mem_peek(mem, entry + RUBY_METHOD_DEF, &def, 8) || !ruby_address_ok(def) ||
+	    !mem_peek(mem, def + RUBY_DEF_TYPE, method, sizeof method))
+		return false;
+	u64 what = method[0] & RUBY_DEF_TYPE_MASK;
+	*iseq = what == RUBY_DEF_ISEQ ? method[1] : 0;
+	return what == RUBY_DEF_ISEQ || what == RUBY_DEF_CFUNC;
+}
+
+/* Its first instruction. */
+RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
+{
+	u64 body;
+
+	return ruby_address_ok(iseq) && mem_peek(mem, iseq + RUBY_ISEQ_BODY, &body, 8) &&
+	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ruby-innermost.c - the innermost frame of a Ruby that publishes it before it fills it: what lies there, and what its
+ * caller says of it. */
+#include "unit/runtimes/ruby_vm.h"
+
+enum {
+	SERIAL = 77, /* of the receiver's class */
+	OTHERS = 78,
+	NUMBER = 2 * 5 + 1, /* an object without memory */
+	CALLER_SP = STACK + 44 * 8,
+	PLAIN = RUBY_ENV_LOCAL | RUBY_TYPE_METHOD,
+	BLOCK = 0x22220001 | RUBY_ENV_LOCAL, /* as if it knew its method */
+};
+
+static u64 leaf, caller, caller_pc, receiver, cache, called_iseq, called_entry;
+static bool three; /* what a call cache looks like: 2.7, or before */
+
+static u64 make_instance(u64 serial)
+{
+	u64 at = make_object(0), class = make_class("Foo"), ext = make_object(0);
+
+	memory_put_u64(&memory, at + RUBY_BASIC_CLASS, class);
+	memory_put_u64(&memory, class + RUBY_CLASS_EXT, ext);
+	memory_put_u64(&memory, three ? class + RUBY_CLASS_SERIAL : ext + RUBY_CLASS_EXT_SERIAL,
+		       serial);
+	return at;
+}
+
+static u64 make_c_entry(void)
+{
+	u64 at = make_entry(make_class("Foo"), 0, 0), def;
+
+	assert_true(mem_peek(&memory.mem, at + RUBY_METHOD_DEF, &def, 8));
+	memory_put_u64(&memory, def + RUBY_DEF_TYPE, RUBY_DEF_CFUNC);
+	return at;
+}
+
+/* What the caller's instruction calls, for objects of a class. */
+static void put_call(u32 operand, u64 entry, u64 serial)
+{
+	memory_put_u64(&memory, caller_pc - 8ull * operand, cache);
+	memory_put_u64(&memory, cache + (three ? RUBY_CACHE_METHOD_3 : RUBY_CACHE_METHOD), entry);
+	memory_put_u64(&memory, cache + RUBY_CACHE_CLASS + (three ? 16 : 0), serial);
+}
+
+/* The leaf has been left by an earlier call of another method, on another object. */
+static void set_up(void)
+{
+	build();
+	ruby.facts |= RUBY_FILLS_LATE | (three ? RUBY_CACHES_CLASSES : 0);
+	leaf = STACK + STACK_WORDS * 8 - 6ull * ruby.at.frame_size;
+	caller = leaf + ruby.at.frame_size;
+	assert_true(mem_peek(&memory.mem, caller, &caller_pc, 8));
+	memory_put_u64(&memory, caller + 8, CALLER_SP);
+	receiver = make_instance(SERIAL);
+	memory_put_u64(&memory, CALLER_SP, receiver);
+	cache = make_object(0);
+	called_iseq = make_iseq("bob", "bob", 0);
+	called_entry = make_entry(make_class("Foo"), 0, called_iseq);
+	put_frame(5, 50, make_iseq("baz", "baz", 0), PLAIN, called_entry, 0);
+	memory_put_u64(&memory, leaf + 24, make_instance(OTHERS));
+}
+
+static void set_leaf(u64 self, u64 type, u64 words)
+{
+	u64 iseq, start, body;
+
+	assert_true(mem_peek(&memory.mem, leaf + 16, &iseq, 8));
+	assert_true(mem_peek(&memory.mem, iseq + RUBY_ISEQ_BODY, &body, 8));
+	memory_put_u32(&memory, body, type == BLOCK ? 2 : RUBY_ISEQ_TYPE_METHOD);
+	assert_true(ruby_iseq_start(&memory.mem, iseq, &start));
+	for (u32 i = 0; i < 8; i++) /* instructions, all of them different */
+		memory_put_u64(&memory, start + 8ull * i, 0x4000 + i);
+	memory_put_u64(&memory, leaf, start + 8 * words);
+	memory_put_u64(&memory, leaf + 24, self);
+	memory_put_u64(&memory, STACK + 50 * 8, type);
+}
+
+enum outcome { KEPT, CALLED, LEFT_OUT };
+
+static enum outcome outcome(void)
+{
+	struct result r;
+	u64 iseq, start;
+
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.torn, 0);
+	if (r.walk.flags & WALK_TOP_UNSET) {
+		assert_int_equal(r.count, FRAMES - 2);
+		return LEFT_OUT;
+	}
+	assert_int_equal(r.count, FRAMES - 1);
+	assert_true(mem_peek(&memory.mem, leaf + 16, &iseq, 8));
+	if (iseq && r.frames[0].id == iseq)
+		return KEPT;
+	/* at its first instruction, and nothing is unsure of it */
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSURE, 0);
+	assert_int_equal(r.frames[0].id, called_iseq ? called_iseq : called_entry);
+	assert_int_equal(!!(r.frames[0].flags & FRAME_C), !called_iseq);
+	start = 0;
+	assert_true(!called_iseq || ruby_iseq_start(&memory.mem, called_iseq, &start));
+	assert_int_equal(r.frames[0].pos, (u32)start);
+	return CALLED;
+}
+
+static void leftovers_are_left_out(void **state)
+{
+	struct result r;
+
+	(void)state;
+	build();
+	ruby.facts |= RUBY_FILLS_LATE;
+	walk(MAIN, &r);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, 0);
+	assert_int_equal(r.count, FRAMES - 1);
+	leaf = STACK + STACK_WORDS * 8 - 6ull * ruby.at.frame_size;
+	/* A pc in another method's code. */
+	memory_put_u64(&memory, leaf, BASE + 0x2000);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, WALK_TOP_UNSET);
+	assert_int_equal(r.count, FRAMES - 2);
+	assert_int_equal(r.torn, 0);
+	/* There can be one only: more that make no sense are no leftovers. */
+	memory_put_u64(&memory, leaf + ruby.at.frame_size, BASE + 0x2000);
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.count, FRAMES - 3);
+	assert_int_equal(r.torn, 1);
+}
+
+/* Its pc is written first: a first instruction, of what the call cache names. */
+static void an_entered_method_is_known_by_its_call(void **state)
+{
+	u64 start;
+
+	(void)state;
+	for (u32 operand = 1; operand <= 2; operand++) {
+		set_up();
+		assert_true(ruby_iseq_start(&memory.mem, called_iseq, &start));
+		memory_put_u64(&memory, leaf, start);
+		assert_int_equal(outcome(), LEFT_OUT); /* nobody says what is called */
+		put_call(operand, called_entry, OTHERS);
+		assert_int_equal(outcome(), CALLED);
+		stands = 0; /* of what runs it is not asked */
+		assert_int_equal(outcome(), LEFT_OUT);
+		stands = WALK_STANDS;
+		memory_put_u64(&memory, leaf, start + 8);
+		memory_put_u64(&memory, leaf + 24, receiver);
+		assert_int_equal(outcome(), LEFT_OUT);
+	}
+	/* a cache in front of what is no block's code is of an earlier instruction */
+	memory_put_u64(&memory, leaf, start);
+	memory_put_u64(&memory, caller_pc - 8, make_iseq("block in bar", "bar", called_iseq));
+	assert_int_equal(outcome(), CALLED);
+	memory_put_u64(&memory, caller_pc - 8, make_object(RUBY_T_STRING));
+	assert_int_equal(outcome(), LEFT_OUT);
+}
+
+/* What is called runs on the receiver, and another thread can have called something else only once it does. */
+static void a_frame_on_another_object_is_a_leftover(void **state)
+{
+	(void)state;
+	set_up();
+	put_call(1, called_entry, OTHERS);
+	memory_put_u64(&memory, CALLER_SP, NUMBER); /* whose class is not looked for */
+	assert_int_equal(outcome(), CALLED);
+	set_leaf(NUMBER, PLAIN, 3);
+	assert_int_equal(outcome(), KEPT);
+	/* that C code called: such a one can be on another object, as the hash of a key of [] */
+	set_leaf(receiver, PLAIN | RUBY_FRAME_FINISH, 3);
+	assert_int_equal(outcome(), KEPT);
+}
+
+/* The cache is for the class of the very object. */
+static void what_is_called_on_a_class_is_known(void **state)
+{
+	(void)state;
+	set_up();
+	set_leaf(receiver, PLAIN, 3);
+	put_call(1, called_entry, OTHERS);
+	assert_int_equal(outcome(), KEPT); /* another thread has called the other */
+	set_leaf(receiver, PLAIN, 8);
+	assert_int_equal(outcome(), LEFT_OUT); /* or it has left */
+	set_leaf(receiver, PLAIN, 3);
+	put_call(1, called_entry, SERIAL);
+	assert_int_equal(outcome(), CALLED);
+	set_leaf(receiver, BLOCK, 3);
+	assert_int_equal(outcome(), CALLED);
+	memory_put_u64(&memory, leaf + 16, called_iseq); /* is what is called */
+	set_leaf(receiver, PLAIN, 3);
+	assert_int_equal(outcome(), KEPT);
+}
+
+/* Behind a `leave` in its midst. */
+static void a_method_may_have_left_early(void **state)
+{
+	u64 iseq, start;
+
+	(void)state;
+	set_up();
+	put_call(1, called_entry, OTHERS);
+	set_leaf(receiver, PLAIN, 3);
+	assert_int_equal(outcome(), KEPT);
+	assert_true(mem_peek(&memory.mem, leaf + 16, &iseq, 8));
+	assert_true(ruby_iseq_start(&memory.mem, iseq, &start));
+	memory_put_u64(&memory, start + 2 * 8, 0x4007);
+	assert_int_equal(outcome(), LEFT_OUT);
+}
+
+/* Its arguments still lie in front of the caller's sp. */
+static void a_c_function_is_known_by_what_was_pushed(void **state)
+{
+	(void)state;
+	set_up();
+	called_iseq = 0;
+	called_entry = make_c_entry();
+	put_call(1, called_entry, SERIAL);
+	u64 info = three ? cache + RUBY_CACHE_BYTES_3 : make_object(0);
+	memory_put_u64(&memory, caller_pc - 16, info);
+	memory_put_u64(&memory, CALLER_SP, 0);
+	memory_put_u64(&memory, CALLER_SP - 3 * 8, receiver);
+	set_leaf(NUMBER, BLOCK, 3);
+	assert_int_equal(outcome(), KEPT);
+	memory_put_u32(&memory, info + RUBY_INFO_ARGUMENTS, 2);
+	assert_int_equal(outcome(), CALLED);
+	memory_put_u32(&memory, info + RUBY_INFO_ARGUMENTS, UINT32_MAX);
+	assert_int_equal(outcome(), KEPT);
+	set_leaf(NUMBER, PLAIN, 3);
+	assert_int_equal(outcome(), CALLED);
+	/* its own frame */
+	memory_put_u64(&memory, leaf, 0);
+	memory_put_u64(&memory, leaf + 16, 0);
+	memory_put_u64(&memory, STACK + 50 * 8 - 16, called_entry);
+	memory_put_u64(&memory, STACK + 50 * 8, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
+	assert_int_equal(outcome(), CALLED);
+}
+
+/* `a != b` has a cache for == as well, and which is which is not known up to 2.6. */
+static void two_caches_are_not_mixed_up(void **state)
+{
+	u64 other = make_object(0);
+
+	(void)state;
+	set_up();
+	put_call(1, called_entry, SERIAL);
+	memory_put_u64(&memory, other + (three ? RUBY_CACHE_METHOD_3 : RUBY_CACHE_METHOD),
+		       make_entry(make_class("Foo"), 0, make_iseq("==", "==", 0)));
+	memory_put_u64(&memory, caller_pc - (three ? 16 : 24), other);
+	assert_int_equal(outcome(), three ? CALLED : KEPT);
+}
+
+/* It can call anything; what has begun says that it was called so. */
+static void below_a_c_function_a_frame_says_so(void **state)
+{
+	u64 start, captured = make_object(0);
+
+	(void)state;
+	set_up();
+	memory_put_u64(&memory, caller, 0);
+	memory_put_u64(&memory, caller + 16, 0);
+	memory_put_u64(&memory, STACK + 40 * 8 - 16, make_c_entry());
+	memory_put_u64(&memory, STACK + 40 * 8, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
+	memory_put_u64(&memory, STACK + 40 * 8 - 8, 0);
+	set_leaf(NUMBER, PLAIN, 3);
+	assert_int_equal(outcome(), LEFT_OUT);
+	set_leaf(NUMBER, PLAIN | RUBY_FRAME_FINISH, 3);
+	assert_int_equal(outcome(), KEPT);
+	set_leaf(NUMBER, PLAIN, 0); /* has not begun */
+	assert_int_equal(outcome(), KEPT);
+	/* the block that it was given */
+	assert_true(ruby_iseq_start(&memory.mem, called_iseq, &start));
+	memory_put_u64(&memory, leaf, start);
+	assert_int_equal(outcome(), LEFT_OUT);
+	memory_put_u64(&memory, captured + RUBY_CAPTURED_CODE, called_iseq);
+	memory_put_u64(&memory, STACK + 40 * 8 - 8, captured | RUBY_HANDLER_ISEQ);
+	assert_int_equal(outcome(), CALLED);
+	memory_put_u64(&memory, STACK + 40 * 8 - 8, captured | RUBY_HANDLER_MASK);
+	assert_int_equal(outcome(), LEFT_OUT);
+}
+
+static int before_2_7(void **state)
+{
+	(void)state;
+	three = false;
+	return 0;
+}
+
+static int of_2_7(void **state)
+{
+	(void)state;
+	three = true;
+	return 0;
+}
+
+#define OF_BOTH(test) cmocka_unit_test_setup(test, before_2_7), cmocka_unit_test_setup(test, of_2_7)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(leftovers_are_left_out),
+		OF_BOTH(an_entered_method_is_known_by_its_call),
+		OF_BOTH(a_frame_on_another_object_is_a_leftover),
+		OF_BOTH(what_is_called_on_a_class_is_known),
+		OF_BOTH(a_method_may_have_left_early),
+		OF_BOTH(a_c_function_is_known_by_what_was_pushed),
+		OF_BOTH(two_caches_are_not_mixed_up),
+		OF_BOTH(below_a_c_function_a_frame_says_so),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	free(memory.bytes);
+	return failed;
+}
