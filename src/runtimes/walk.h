@@ -61,6 +61,8 @@ enum walk_flags {
 	/* Set behind begin by who knows that the thread stands still: all reads are of one instant, and what takes some
 	 * more of them to be found is worth it. */
 	WALK_STANDS = 1 << 7,
+	/* What the innermost is was found out by other ways than by what lies there: nothing of it is unsure. */
+	WALK_TOP_KNOWN = 1 << 8,
 };
 
 /* After begin or step: is there a step to come? */

@@ -180,9 +180,10 @@ def stitched(run, what, program, args, grammar_of):
     yield holds(f"{what}: frames without a place", True, f"{recording.quality['leftover']} of {verdict.total}", "printed")
 
 
-@row("kernel-ruby", "Ruby in a tight loop: 0 impossible stacks, >= 99.5 % from the first native function on")
+@row("kernel-ruby", "Ruby in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on")
 def ruby(run):
     yield from stitched(run, "tight", "torn.rb", ("tight",), tight_grammar)
+    yield from stitched(run, "called", "called.rb", (), tight_grammar)
 
 
 @row("kernel-python", "Python in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on",

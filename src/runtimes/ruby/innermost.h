@@ -122,11 +122,11 @@ RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_
 			       ruby_find_cached(mem, state, caller.pc, &called) &&
 					mem_peek(mem, caller.sp, &called.receiver, 8);
 	if (is_known && !by_c && is_filled && ruby_is_of(&called, frame, env)) {
-		walk->flags &= ~(u32)WALK_TOP_UNSURE;
+		ruby_know_top(walk);
 		return true;
 	}
 	if (is_known && ruby_has_entered(mem, state, &called, caller.sp, frame, env)) {
-		walk->flags &= ~(u32)WALK_TOP_UNSURE;
+		ruby_know_top(walk);
 		return ruby_fill_called(mem, &called, frame, env);
 	}
 	if (by_c)

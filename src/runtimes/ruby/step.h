@@ -17,6 +17,7 @@
  * imemo flags never change while they live: those are peeked at. */
 #pragma once
 #include "runtimes/ruby/innermost.h"
+#include "runtimes/ruby/jitted.h"
 #include "runtimes/ruby/layout.h"
 #include "runtimes/ruby/values.h"
 #include "runtimes/walk.h"
@@ -361,12 +362,6 @@ RUBY_WALKER bool ruby_read_frame(const struct mem *mem, u64 at, bool leaf,
 	       mem_read(mem, at + 16, &frame->iseq, sizeof *frame - 16);
 }
 
-/* The flags word is a tagged integer of 32 bits in every version. */
-RUBY_WALKER bool ruby_env_ok(const struct ruby_env *env)
-{
-	return (env->flags & 1) && !(env->flags >> 32);
-}
-
 RUBY_WALKER bool ruby_read_env(const struct mem *mem, u64 ep, struct ruby_env *env)
 {
 	return ruby_address_ok(ep) && mem_read(mem, ep - 16, env, sizeof *env) && ruby_env_ok(env);
@@ -459,33 +454,6 @@ RUBY_WALKER enum step ruby_leave_out(struct walk *walk)
 	return STEP_HIDDEN;
 }
 
-/* YJIT's code moves ec->cfp before it writes the callee's frame: what lies there until then may be all of
- * an earlier call.  jit_return is set in a frame that JIT code runs.  It can be out of date, so any
- * such frame among the innermost callers will do. */
-RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *state, u64 at)
-{
-	u64 jit_return;
-
-	return (state->facts & RUBY_HAS_JIT_RETURN) &&
-	       mem_peek(mem, at + state->at.frame_size - 8, &jit_return, 8) && jit_return;
-}
-
-/* The callee's environment is written before, so it says what the frame has to be: a method that has not begun. */
-RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *frame,
-			   const struct ruby_env *env)
-{
-	u64 iseq, start;
-
-	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
-	    !ruby_method_code(mem, env->me_cref, &iseq) || !iseq || iseq == frame->iseq)
-		return true; /* not known to be another's */
-	if (!ruby_iseq_start(mem, iseq, &start))
-		return false;
-	frame->iseq = iseq;
-	frame->pc = start;
-	return true;
-}
-
 /* One control frame a call.  The first with a name is the leaf, whatever is hidden above it. */
 RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *state,
 				struct walk *walk, struct frame *out)
@@ -508,8 +476,12 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	}
 	bool jit_leaf = leaf && walk->cursor < walk->limit &&
 			ruby_jit_runs(mem, state, walk->cursor);
-	if (jit_leaf && !(ok && ruby_fill(mem, &frame, &env)))
-		return ruby_leave_out(walk);
+	if (jit_leaf) {
+		ok = read && ruby_settle_jitted(mem, walk, out->at + state->at.frame_size, ok,
+						&frame, &env);
+		if (!ok)
+			return ruby_leave_out(walk);
+	}
 	if (!ok)
 		return STEP_TORN;
 	if (!ruby_has_name(&frame, env.flags & RUBY_TYPE_MASK, jit_leaf))
@@ -517,14 +489,15 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 
 	bool c = (env.flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC;
 	out->id = c ? env.me_cref : frame.iseq;
-	out->pos = (u32)frame.pc;
+	out->pos = jit_leaf && !c && !frame.pc ? RUBY_POS_UNKNOWN : (u32)frame.pc;
 	out->flags = (c ? FRAME_C : 0) | ((env.flags & RUBY_FRAME_FINISH) ? FRAME_ENTRY : 0) |
 		     (leaf ? FRAME_LEAF : 0);
 	out->owner = 0;
 	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) &&
 	    !ruby_find_owner(mem, walk, !jit_leaf, &env, &out->owner))
 		return STEP_TORN;
-	if (!leaf && !c && walk->depth <= RUBY_JIT_CALLERS && !(walk->flags & WALK_TOP_UNSURE) &&
+	if (!leaf && !c && walk->depth <= RUBY_JIT_CALLERS &&
+	    !(walk->flags & (WALK_TOP_UNSURE | WALK_TOP_KNOWN)) &&
 	    ruby_jit_runs(mem, state, out->at))
 		walk->flags |= WALK_TOP_UNSURE;
 	walk->depth++;

@@ -53,3 +53,15 @@ RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
 	return ruby_address_ok(iseq) && mem_peek(mem, iseq + RUBY_ISEQ_BODY, &body, 8) &&
 	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
 }
+
+/* The flags word is a tagged integer of 32 bits in every version. */
+RUBY_WALKER bool ruby_env_ok(const struct ruby_env *env)
+{
+	return (env->flags & 1) && !(env->flags >> 32);
+}
+
+RUBY_WALKER void ruby_know_top(struct walk *walk)
+{
+	walk->flags &= ~(u32)WALK_TOP_UNSURE;
+	walk->flags |= WALK_TOP_KNOWN;
+}

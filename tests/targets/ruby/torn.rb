@@ -3,10 +3,10 @@
 #
 #   run -> foo -> bar -> { baz -> map -> block -> pred,  bob }
 #
-# tight: nothing but calls.  Before it begins, a forked child runs the same loop under a
-#        TracePoint and writes down every stack that exists, with lines: `legal`.
+# tight: nothing but calls.  `legal`: every stack that exists, with lines.
 # twin:  the same graph with work in each method, SLICE_US long in the mean, that reads its thread's
 #        CPU clock at every change of method: the program knows the share of each frame.
+require_relative "legal"
 require_relative "truth"
 
 ONE = [1].freeze
@@ -34,37 +34,6 @@ module Tight
   RUN_LINE = __LINE__ + 2
   def run
     foo until Truth.stop?
-  end
-
-  # Every stack of one turn from foo on, root first, as [label, line]; a C function has line null.
-  def legal
-    seen = {}
-    trace = TracePoint.new(:line, :call, :return, :b_call, :b_return, :c_call) do |point|
-      stack = caller_locations(1).reverse.map do |frame|
-        native = frame.label =~ /\A(Array#)?map\z/
-        [frame.label, native ? nil : frame.lineno]
-      end
-      if point.event == :c_call
-        owner = RUBY_VERSION >= "3.4" ? "#{point.defined_class}#" : ""
-        stack << ["#{owner}#{point.method_id}", nil]
-      end
-      from = stack.index { |label, _| label =~ /\bfoo\z/ }
-      seen[stack.drop(from)] = true if from
-    end
-    trace.enable { 3.times { foo } }
-    seen.keys
-  end
-
-  def legal_in_child
-    reader, writer = IO.pipe
-    child = fork do
-      writer.write(JSON.generate(legal))
-      exit!(0)
-    end
-    writer.close
-    text = reader.read
-    Process.wait(child)
-    JSON.parse(text)
   end
 end
 
@@ -183,7 +152,7 @@ end
 case ARGV[0]
 when "tight"
   root = [["<main>", __LINE__ + 2], ["run", Tight::RUN_LINE]]
-  Truth.ready(root: root, legal: Tight.legal_in_child)
+  Truth.ready(root: root, legal: Legal.in_child(:foo) { Tight.foo })
   Tight.run
   Truth.finish
 when "twin"

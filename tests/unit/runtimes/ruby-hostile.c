@@ -293,7 +293,7 @@ static void a_leaf_without_a_pc_runs_under_a_jit(void **state)
 	walk(MAIN, &r);
 	assert_int_equal(r.count, FRAMES - 1);
 	assert_int_equal(r.frames[0].at, leaf);
-	assert_int_equal(r.frames[0].pos, 0); /* on no line */
+	assert_int_equal(r.frames[0].pos, RUBY_POS_UNKNOWN);
 }
 
 /* A chain of enumerators puts an IFUNC between each two of its C functions and more. */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
+ * jitted.h - the innermost frame, where YJIT's code publishes it before it fills it.
+ *
+ * The code moves ec->cfp before it writes the callee's frame, and what lies there until then may be all of an earlier call.  But
+ * the callee's environment is written before that, above the caller's:
+ *
+ *	caller's ep | values, receiver, arguments, other locals, method entry, block handler, flags
+ *
+ * None that an earlier call left lies in between: its words are those values now.
+ *
+ * BPF-safe text, see step.h. */
+#pragma once
+#include "runtimes/ruby/layout.h"
+#include "runtimes/ruby/values.h"
+#include "runtimes/walk.h"
+
+enum {
+	/* From the caller's environment to the callee's. */
+	RUBY_VALUES_SOUGHT = 24,
+	/* In no iseq: the line is not known. */
+	RUBY_POS_UNKNOWN = 1,
+};
+
+/* jit_return is set in a frame that JIT code runs.  It can be out of date, so any such frame among the innermost callers will
+ * do. */
+RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *state, u64 at)
+{
+	u64 jit_return;
+
+	return (state->facts & RUBY_HAS_JIT_RETURN) &&
+	       mem_peek(mem, at + state->at.frame_size - 8, &jit_return, 8) && jit_return;
+}
+
+/* METHOD to DUMMY: 0x1111 to 0x7777, 0x7888, 0x7999. */
+RUBY_WALKER bool ruby_is_frame_type(u64 flags)
+{
+	u64 digits = flags >> 16;
+
+	return flags & 1 && flags < 1ull << 31 && digits >> 12 && digits % 256 % 17 == 0 &&
+	       (digits >> 4) % 256 % 17 == 0;
+}
+
+/* The callee's of what stands on the stack. */
+RUBY_WALKER bool ruby_find_env(const struct mem *mem, u64 caller_ep, struct ruby_env *env)
+{
+	if (!ruby_address_ok(caller_ep))
+		return false;
+	for (u32 i = 1; i <= RUBY_VALUES_SOUGHT; i++) {
+		if (!mem_peek(mem, caller_ep + 8ull * i, env, sizeof *env))
+			return false;
+		if (ruby_is_frame_type(env->flags))
+			return true;
+	}
+	return false;
+}
+
+/* The callee's environment is written before, so it says what the frame has to be: a method that has not begun. */
+RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *frame,
+			   const struct ruby_env *env)
+{
+	u64 iseq, start;
+
+	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
+	    !ruby_method_code(mem, env->me_cref, &iseq) || !iseq || iseq == frame->iseq)
+		return true; /* not known to be another's */
+	if (!ruby_iseq_start(mem, iseq, &start))
+		return false;
+	frame->iseq = iseq;
+	frame->pc = start;
+	return true;
+}
+
+/* What the innermost frame is, whose caller, at `at`, JIT code runs; false: not known.  `ok`: its parts are such as a frame has. */
+RUBY_WALKER bool ruby_settle_jitted(const struct mem *mem, struct walk *walk, u64 at, bool ok,
+				    struct ruby_control_frame *frame, struct ruby_env *env)
+{
+	struct ruby_control_frame caller;
+	struct ruby_env found;
+	u64 iseq;
+
+	if (!(walk->flags & WALK_STANDS) || !mem_peek(mem, at, &caller, sizeof caller) ||
+	    caller.ep < walk->base || caller.ep >= walk->limit ||
+	    !ruby_find_env(mem, caller.ep, &found) || !ruby_method_code(mem, found.me_cref, &iseq))
+		return ok && ruby_fill(mem, frame, env);
+	ruby_know_top(walk);
+	if (ok && frame->iseq == iseq && (iseq || env->me_cref == found.me_cref))
+		return true;
+	frame->iseq = iseq;
+	frame->pc = 0;
+	*env = found;
+	return !iseq || ruby_iseq_start(mem, iseq, &frame->pc);
+}

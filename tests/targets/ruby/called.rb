@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# called.rb - calls of every kind in the same places of the stack, from lines that call one thing each
+#
+# C functions after methods and methods after C functions, methods that leave early or are thrown out of, super, a != that
+# calls a user's ==, send; and call sites that two threads use for objects of different classes.  `legal`: every stack of
+# the main thread that exists, with lines.
+require_relative "legal"
+require_relative "truth"
+
+ONE = [1].freeze
+TEXT = "text"
+
+class Animal
+  def name
+    ONE.sum
+  end
+
+  def hash
+    1.pred
+  end
+
+  def ==(other)
+    other
+  end
+end
+
+class Dog < Animal
+  def name
+    leaf
+    super
+  end
+
+  def leaf
+    1
+  end
+end
+
+# Lets the other threads run, in the midst of its call.
+class Polite
+  def hash
+    Thread.pass
+  end
+end
+
+module Mixed
+  module_function
+
+  def leaf
+    1
+  end
+
+  def early(leaves)
+    return leaf if leaves
+    2
+  end
+
+  def thrown(list)
+    list.map do |one|
+      return one
+    end
+  end
+
+  def any(one)
+    one.hash
+    leaf
+    ONE.sum
+    leaf
+  end
+
+  def foo(dog, things)
+    TEXT.hash
+    leaf
+    ONE.sum
+    early(true)
+    thrown(ONE)
+    leaf
+    dog.name
+    TEXT.hash
+    dog != dog
+    early(false)
+    send(:leaf)
+    things.map do |one|
+      any(one)
+    end
+  end
+
+  RUN_LINE = __LINE__ + 2
+  def run(dog, things)
+    foo(dog, things) until Truth.stop?
+  end
+end
+
+dog, things = Dog.new, [TEXT, Animal.new, :it]
+root = [["<main>", __LINE__ + 3], ["run", Mixed::RUN_LINE]]
+Truth.ready(root: root, legal: Legal.in_child(:foo) { Mixed.foo(dog, things) })
+Thread.new { Mixed.run(Animal.new, [Animal.new, Polite.new, 1.0, TEXT]) }
+Mixed.run(dog, things)
+Truth.finish

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ruby-jitted.c - the innermost frame below code of a JIT, which publishes it before it fills it: its environment was written
+ * before, and says what it is. */
+#include "unit/runtimes/ruby_vm.h"
+
+enum { CALLER_WORD = 40, LEAF_WORD = 50 };
+
+static u64 leaf, caller, left_iseq, called_iseq, called_entry;
+
+static u64 env_at(u32 word)
+{
+	return STACK + word * 8ull;
+}
+
+static void put_env(u32 word, u64 entry, u64 flags)
+{
+	memory_put_u64(&memory, env_at(word) - 16, entry);
+	memory_put_u64(&memory, env_at(word) - 8, 0);
+	memory_put_u64(&memory, env_at(word), flags);
+}
+
+/* The leaf is one that an earlier call has left, of another method, and further up. */
+static void set_up(void)
+{
+	build();
+	leaf = STACK + STACK_WORDS * 8 - 6ull * ruby.at.frame_size;
+	caller = leaf + ruby.at.frame_size;
+	memory_put_u64(&memory, caller + ruby.at.frame_size - 8, HEAP); /* jit_return */
+	left_iseq = make_iseq("baz", "baz", 0);
+	called_iseq = make_iseq("bob", "bob", 0);
+	called_entry = make_entry(make_class("Foo"), 0, called_iseq);
+	put_frame(5, LEAF_WORD, left_iseq, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL,
+		  make_entry(make_class("Foo"), 0, left_iseq), 0);
+}
+
+static void check(u64 id, u64 pos, u32 flags)
+{
+	struct result r;
+
+	walk(MAIN, &r);
+	assert_int_equal(r.end, STEP_DONE);
+	assert_int_equal(r.torn, 0);
+	assert_int_equal(r.count, FRAMES - 1);
+	assert_int_equal(r.frames[0].id, id);
+	assert_int_equal(r.frames[0].pos, (u32)pos);
+	assert_int_equal(r.walk.flags & (WALK_TOP_UNSURE | WALK_TOP_KNOWN), flags);
+}
+
+static u64 start_of(u64 iseq)
+{
+	u64 start;
+
+	assert_true(ruby_iseq_start(&memory.mem, iseq, &start));
+	return start;
+}
+
+static void its_own_environment_is_the_first(void **state)
+{
+	(void)state;
+	set_up();
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_KNOWN);
+	stands = 0;
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_UNSURE);
+	stands = WALK_STANDS;
+}
+
+static void a_method_is_known_before_it_is_filled(void **state)
+{
+	(void)state;
+	for (u32 word = CALLER_WORD + 3; word < LEAF_WORD - 2; word++) {
+		set_up();
+		put_env(word, called_entry, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL);
+		check(called_iseq, start_of(called_iseq), WALK_TOP_KNOWN);
+	}
+	/* in the place of the other one's */
+	set_up();
+	put_env(LEAF_WORD, called_entry, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL);
+	check(called_iseq, start_of(called_iseq), WALK_TOP_KNOWN);
+}
+
+static void a_c_function_is_known_before_it_is_filled(void **state)
+{
+	u64 def, entry;
+
+	(void)state;
+	set_up();
+	entry = make_entry(make_class("Foo"), 0, 0);
+	assert_true(mem_peek(&memory.mem, entry + RUBY_METHOD_DEF, &def, 8));
+	memory_put_u64(&memory, def + RUBY_DEF_TYPE, RUBY_DEF_CFUNC);
+	put_env(LEAF_WORD, entry, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
+	check(entry, 0, WALK_TOP_KNOWN);
+	put_env(LEAF_WORD - 4, entry, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
+	check(entry, 0, WALK_TOP_KNOWN);
+}
+
+/* A block, or a method whose entry stands behind special variables: what lies in the frame is what there is. */
+static void what_has_no_entry_is_not_known(void **state)
+{
+	(void)state;
+	set_up();
+	put_env(LEAF_WORD - 4, 0, 0x22220001);
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_UNSURE);
+	put_env(LEAF_WORD - 4, make_imemo(RUBY_IMEMO_SVAR), RUBY_TYPE_METHOD | RUBY_ENV_LOCAL);
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_UNSURE);
+	/* words that are no flags */
+	put_env(LEAF_WORD - 4, called_entry, 0x11120001);
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_KNOWN);
+	put_env(LEAF_WORD - 4, called_entry, 0x11110000);
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_KNOWN);
+}
+
+/* Captured by a block: where the caller's values lie is not known. */
+static void below_an_environment_on_the_heap_nothing_is_known(void **state)
+{
+	u64 heap = make_object(0) + 0x40;
+
+	(void)state;
+	set_up();
+	put_env(LEAF_WORD - 4, called_entry, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL);
+	for (u32 i = 0; i < 3; i++) {
+		u64 word;
+		assert_true(mem_peek(&memory.mem, env_at(CALLER_WORD - i), &word, 8));
+		memory_put_u64(&memory, heap - 8ull * i, i ? word : word | RUBY_ENV_ESCAPED);
+	}
+	memory_put_u64(&memory, caller + 32, heap);
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_UNSURE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_own_environment_is_the_first),
+		cmocka_unit_test(a_method_is_known_before_it_is_filled),
+		cmocka_unit_test(a_c_function_is_known_before_it_is_filled),
+		cmocka_unit_test(what_has_no_entry_is_not_known),
+		cmocka_unit_test(below_an_environment_on_the_heap_nothing_is_known),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	free(memory.bytes);
+	return failed;
+}
