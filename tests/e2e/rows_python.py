@@ -17,8 +17,8 @@ from rows_threads import window
 from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
-KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion")
-SOME_KINDS = ("nested", "generators", "resumed")  # for a rehearsal
+KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called")
+SOME_KINDS = ("nested", "generators", "resumed", "called")  # for a rehearsal
 
 
 def tight(run, kind, pause, rate, samples):

@@ -19,6 +19,8 @@ enum {
 	PYTHON_COPIES_MAX = 1 << 16,
 	/* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
 	PYTHON_CODE_GENERATOR = 0x2a0,
+	/* struct _PyInterpreterFrame from 3.12 on: f_funcobj, behind the code. */
+	PYTHON_FRAME_FUNCTION = 16,
 	PYTHON_BEGIN_MAX =
 		1 << 16, /* instructions before a function begins: some for each of its cells */
 };
@@ -31,7 +33,8 @@ PYTHON_WALKER u64 python_untagged(const struct python_state *state, u64 value)
 
 struct python_frame {
 	u64 code, previous, pc;
-	u32 copy; /* of the bytecode that it runs; 0: the code object's own */
+	u64 function; /* of one that is not the leaf, from 3.12 on */
+	u32 copy;     /* of the bytecode that it runs; 0: the code object's own */
 	u8 owner, entry;
 };
 
@@ -62,6 +65,7 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 
 	out->owner = out->entry = 0;
 	out->copy = 0;
+	out->function = 0;
 	if (!leaf) {
 		/* One read: the verifier wants its size to be a number. */
 		if (is_object ? !mem_read_near(mem, MEM_DOWN, frame + PYTHON_OBJECT_BEGIN, &words,
@@ -71,6 +75,9 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 		out->code = python_word(&words, at->frame_code - begin);
 		out->previous = python_word(&words, at->frame_previous - begin);
 		pc = python_word(&words, at->frame_pc - begin);
+		if (state->facts & PYTHON_HAS_SHIMS)
+			out->function = python_untagged(
+				state, python_word(&words, at->frame_code + PYTHON_FRAME_FUNCTION));
 		if (!is_object) {
 			out->owner = python_byte(&words, at->frame_owner);
 			out->entry = python_byte(&words, at->frame_entry);
@@ -134,6 +141,14 @@ PYTHON_WALKER bool python_has_begun(const struct mem *mem, const struct python_s
 	if (!mem_constant(mem, addr, &first, 4))
 		return true;
 	return first < 0 || first > PYTHON_BEGIN_MAX || offset >= 2 * first;
+}
+
+/* Is it of no function: a frame that the interpreter puts below an object's __init__() to see that it returns None
+ * (CALL_ALLOC_AND_ENTER_INIT, 3.13 on)?  It never begins, and Python's own tracebacks pass it over, too. */
+PYTHON_WALKER bool python_is_trampoline(const struct python_state *state,
+					const struct python_frame *frame)
+{
+	return state->none && frame->function == state->none;
 }
 
 /* Is the caller a shim: did C call this frame? */

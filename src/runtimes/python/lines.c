@@ -123,11 +123,11 @@ static s64 find_pair(struct table *table, s64 line, u32 offset, struct python_pl
 		int8_t lines = (int8_t)next(table);
 		if (lines != NO_LINE)
 			line += lines;
-		out->before = line > 0 && line <= INT32_MAX ? (u32)line : 0;
+		out->near = line > 0 && line <= INT32_MAX ? (u32)line : 0;
 		if (offset < end)
 			return lines == NO_LINE ? 0 : line;
 	}
-	out->before = 0;
+	out->near = 0;
 	return 0;
 }
 
@@ -168,8 +168,11 @@ static void read_entry(struct table *table, u32 code, s64 *line, struct python_p
 	out->end_line = (u32)end_line;
 }
 
+/* Instructions without a line end what came before them, but for the last of them: that begins to handle an exception, in front
+ * of the lines that do. */
 static bool find_location(struct table *table, s64 line, u32 offset, struct python_place *out)
 {
+	struct python_place next_one = { 0 };
 	u64 end = 0;
 	u32 before = 0;
 
@@ -183,8 +186,11 @@ static bool find_location(struct table *table, s64 line, u32 offset, struct pyth
 	}
 	if (end <= offset)
 		*out = (struct python_place){ 0 };
-	else
-		out->before = before;
+	if (end <= offset || table->bad)
+		return !table->bad;
+	if (!out->line && end == offset + 2 && has_more(table))
+		read_entry(table, next(table) >> 3 & 15, &line, &next_one);
+	out->near = next_one.line ? next_one.line : before;
 	return !table->bad;
 }
 

@@ -8,7 +8,7 @@
 struct python_place {
 	u32 line, end_line;
 	u32 column, end_column;
-	u32 before; /* the line of the last instruction in front of it that has one */
+	u32 near; /* where it has none: the line that it belongs to; 0: that of the function */
 };
 
 /* `offset`: of the instruction, in bytes from the first.  False when the table is not one. */

@@ -91,8 +91,7 @@ bool python_name_frame(const struct mem *mem, const void *state_, const struct f
 			      offset_of(state, &code, frame->pos), &place))
 		return false;
 	out->first_line = code.first_line <= INT32_MAX ? code.first_line : 0;
-	/* Some instructions have none; in front of all that have one, and outside of them: the function itself. */
-	u32 near = place.before ? place.before : out->first_line;
+	u32 near = place.near ? place.near : out->first_line;
 	out->line = place.line ? place.line : near;
 	out->end_line = place.end_line;
 	out->column = place.column;

@@ -438,6 +438,8 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	walk->cursor = frame.previous;
 	if (frame.owner >= PYTHON_OWNED_BY_C)
 		return python_pass_shim(mem, state, walk, frame.previous);
+	if (python_is_trampoline(state, &frame))
+		return STEP_HIDDEN;
 	walk->base = frame.code;
 	if (!python_own_pc(mem, state, &frame))
 		return STEP_FAULT;

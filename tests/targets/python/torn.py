@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torn.py flat | nested | leaf | generators | resumed | recursion - call graphs that tear in the hands of a careless reader.
+"""torn.py flat | nested | leaf | generators | resumed | recursion | called - call graphs that tear in the hands of a careless reader.
 
 They do nothing but call.  Before it begins, a forked child runs the same turn under a tracer and writes down
 every stack that exists, with lines: `legal`.
@@ -7,6 +7,7 @@ every stack that exists, with lines: `legal`.
 import sys
 
 import truth
+from called import called
 
 ONE = [1]
 
@@ -219,7 +220,7 @@ def recursion():
 
 
 TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "resumed": resumed,
-         "recursion": recursion}
+         "recursion": recursion, "called": called}
 
 
 def run(turn):

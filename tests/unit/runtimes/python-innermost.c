@@ -426,6 +426,27 @@ static void a_function_enters_another(void **state)
 	assert_outcome(&stage, STEP_DONE, 1, 0);
 }
 
+/* What the interpreter put below an object's __init__(). */
+static void a_frame_of_no_function_is_passed_over(void **state)
+{
+	const u64 none = GARBAGE;
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
+	put_cframe(&stage, OUTER, SECOND, ROOT);
+	push_second(&stage, true, MIDDLE);
+	put_frame(&stage, MIDDLE, FUNCTION, PYTHON_OWNED_BY_THREAD);
+	assert_outcome(&stage, STEP_DONE, 3, 0);
+	stage.python.none = none;
+	assert_outcome(&stage, STEP_DONE, 3, 0);
+	put(&stage, MIDDLE + PYTHON_FRAME_FUNCTION, none);
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	stage.python.none = 0; /* not known */
+	assert_outcome(&stage, STEP_DONE, 3, 0);
+}
+
 /* There was no room for it behind the other. */
 static void a_function_enters_another_in_a_new_chunk(void **state)
 {
@@ -483,6 +504,7 @@ int main(void)
 		cmocka_unit_test(c_enters_a_generator),
 		cmocka_unit_test(c_leaves_a_function),
 		cmocka_unit_test(a_function_enters_another),
+		cmocka_unit_test(a_frame_of_no_function_is_passed_over),
 		cmocka_unit_test(a_function_enters_another_in_a_new_chunk),
 		cmocka_unit_test(a_linked_function_is_not_sought),
 	};
