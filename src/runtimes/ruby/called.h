@@ -31,7 +31,7 @@ enum ruby_handler {
 struct ruby_called {
 	u64 entry;    /* a method entry; of a block none */
 	u64 iseq;     /* 0: a C function */
-	u64 cache;    /* 0: C code calls, and it is a block that it may call */
+	u64 cache;    /* 0: it is a block, that the caller may call */
 	u64 info;     /* the call's; 0: not known */
 	u64 receiver; /* what the caller's sp points to: that, once its arguments are the callee's */
 };
@@ -67,7 +67,7 @@ RUBY_WALKER bool ruby_find_cached(const struct mem *mem, const struct ruby_state
 	       ruby_read_cache(mem, state, operands[1], operands[0], called);
 }
 
-/* The block that a C function was given, if that is Ruby code. */
+/* The block that a method or a C function was given, if that is Ruby code. */
 RUBY_WALKER bool ruby_find_block(const struct mem *mem, u64 ep, struct ruby_called *called)
 {
 	u64 handler;

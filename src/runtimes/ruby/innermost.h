@@ -94,13 +94,13 @@ RUBY_WALKER bool ruby_has_left(const struct mem *mem, const struct ruby_control_
 }
 
 RUBY_WALKER bool ruby_fill_called(const struct mem *mem, const struct ruby_called *called,
-				  struct ruby_control_frame *frame, struct ruby_env *env)
+				  bool by_c, struct ruby_control_frame *frame, struct ruby_env *env)
 {
 	frame->iseq = called->iseq;
 	frame->pc = 0;
 	env->me_cref = called->entry;
 	env->flags = (called->iseq ? RUBY_TYPE_METHOD : RUBY_TYPE_CFUNC) | RUBY_ENV_LOCAL |
-		     (called->cache ? 0 : RUBY_FRAME_FINISH);
+		     (by_c ? RUBY_FRAME_FINISH : 0);
 	return !called->iseq || ruby_iseq_start(mem, called->iseq, &frame->pc);
 }
 
@@ -118,18 +118,18 @@ RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_
 	    !mem_peek(mem, at + state->at.frame_size, &caller, sizeof caller))
 		return is_filled;
 	bool by_c = !caller.pc && !caller.iseq;
-	bool is_known = by_c ? ruby_find_block(mem, caller.ep, &called) :
-			       ruby_find_cached(mem, state, caller.pc, &called) &&
-					mem_peek(mem, caller.sp, &called.receiver, 8);
-	if (is_known && !by_c && is_filled && ruby_is_of(&called, frame, env)) {
+	bool is_cached = !by_c && ruby_find_cached(mem, state, caller.pc, &called);
+	bool is_known = is_cached ? mem_peek(mem, caller.sp, &called.receiver, 8) :
+				    ruby_find_block(mem, caller.ep, &called);
+	if (is_cached && is_known && is_filled && ruby_is_of(&called, frame, env)) {
 		ruby_know_top(walk);
 		return true;
 	}
 	if (is_known && ruby_has_entered(mem, state, &called, caller.sp, frame, env)) {
 		ruby_know_top(walk);
-		return ruby_fill_called(mem, &called, frame, env);
+		return ruby_fill_called(mem, &called, by_c, frame, env);
 	}
 	if (by_c)
 		return is_filled && ruby_is_called_by_c(mem, frame, env);
-	return is_filled && !(is_known && ruby_has_left(mem, frame));
+	return is_filled && !(is_cached && ruby_has_left(mem, frame));
 }

@@ -6,7 +6,8 @@
  *
  *	caller's ep | values, receiver, arguments, other locals, method entry, block handler, flags
  *
- * None that an earlier call left lies in between: its words are those values now.
+ * None that an earlier call left lies in between, since its words are those values now; but newer code keeps arguments in
+ * registers (3.4 on), and then one may.  So where both could be, the caller's instruction decides, by the name that it calls.
  *
  * BPF-safe text, see step.h. */
 #pragma once
@@ -19,6 +20,10 @@ enum {
 	RUBY_VALUES_SOUGHT = 24,
 	/* In no iseq: the line is not known. */
 	RUBY_POS_UNKNOWN = 1,
+	/* struct rb_callinfo, from 3.0 on: a number with an ID above, or an imemo with an ID. */
+	RUBY_INFO_ID_SHIFT = 32,
+	RUBY_INFO_ID = 16,
+	RUBY_METHOD_CALLED_ID = 24,
 };
 
 /* jit_return is set in a frame that JIT code runs.  It can be out of date, so any such frame among the innermost callers will
@@ -70,8 +75,47 @@ RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *fra
 	return true;
 }
 
+/* The name that an instruction calls, by its last operand or the last before a block's code; 0: none. */
+RUBY_WALKER u64 ruby_called_id(const struct mem *mem, u64 pc)
+{
+	u64 operands[2], info, id, type;
+
+	if (!ruby_address_ok(pc) ||
+	    !mem_peek(mem, pc - sizeof operands, operands, sizeof operands) ||
+	    !ruby_imemo_type(mem, false, operands[1], &type))
+		return 0;
+	u64 data = !operands[1] || type == RUBY_IMEMO_ISEQ ? operands[0] : operands[1];
+	if (!ruby_address_ok(data) || !mem_peek(mem, data, &info, 8))
+		return 0;
+	if (info & 1)
+		return info >> RUBY_INFO_ID_SHIFT;
+	if (!ruby_imemo_type(mem, false, info, &type) || !type ||
+	    !mem_peek(mem, info + RUBY_INFO_ID, &id, 8))
+		return 0;
+	return id;
+}
+
+/* Is it of this name? */
+RUBY_WALKER bool ruby_has_id(const struct mem *mem, u64 entry, u64 id)
+{
+	u64 called;
+
+	return mem_peek(mem, entry + RUBY_METHOD_CALLED_ID, &called, 8) && called == id;
+}
+
+/* Does the frame's own environment say what the frame is? */
+RUBY_WALKER bool ruby_is_one(const struct mem *mem, const struct ruby_control_frame *frame,
+			     const struct ruby_env *env)
+{
+	u64 iseq, type = env->flags & RUBY_TYPE_MASK;
+
+	return (type == RUBY_TYPE_METHOD || type == RUBY_TYPE_CFUNC) &&
+	       ruby_method_code(mem, env->me_cref, &iseq) && iseq == frame->iseq;
+}
+
 /* What the innermost frame is, whose caller, at `at`, JIT code runs; false: not known.  `ok`: its parts are such as a frame has. */
-RUBY_WALKER bool ruby_settle_jitted(const struct mem *mem, struct walk *walk, u64 at, bool ok,
+RUBY_WALKER bool ruby_settle_jitted(const struct mem *mem, const struct ruby_state *state,
+				    struct walk *walk, u64 at, bool ok,
 				    struct ruby_control_frame *frame, struct ruby_env *env)
 {
 	struct ruby_control_frame caller;
@@ -82,8 +126,17 @@ RUBY_WALKER bool ruby_settle_jitted(const struct mem *mem, struct walk *walk, u6
 	    caller.ep < walk->base || caller.ep >= walk->limit ||
 	    !ruby_find_env(mem, caller.ep, &found) || !ruby_method_code(mem, found.me_cref, &iseq))
 		return ok && ruby_fill(mem, frame, env);
+	bool is_found = ok && frame->iseq == iseq && (iseq || env->me_cref == found.me_cref);
+	if (!is_found && ok && (state->facts & RUBY_JIT_KEEPS_ARGUMENTS) &&
+	    ruby_is_one(mem, frame, env)) {
+		u64 id = ruby_called_id(mem, caller.pc);
+		bool is_other = ruby_has_id(mem, found.me_cref, id);
+		if (ruby_has_id(mem, env->me_cref, id) == is_other)
+			return true; /* and unsure */
+		is_found = !is_other;
+	}
 	ruby_know_top(walk);
-	if (ok && frame->iseq == iseq && (iseq || env->me_cref == found.me_cref))
+	if (is_found)
 		return true;
 	frame->iseq = iseq;
 	frame->pc = 0;

@@ -79,6 +79,8 @@ enum ruby_facts {
 	RUBY_HAS_JIT_RETURN = 1 << 5,
 	/* A call cache holds for three classes, and its method entry lies behind them: 2.7.  Before, for one. */
 	RUBY_CACHES_CLASSES = 1 << 6,
+	/* JIT code keeps arguments in registers, which are on no stack then: 3.4 on. */
+	RUBY_JIT_KEEPS_ARGUMENTS = 1 << 7,
 };
 
 /* Where a number came from. */

@@ -477,8 +477,8 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	bool jit_leaf = leaf && walk->cursor < walk->limit &&
 			ruby_jit_runs(mem, state, walk->cursor);
 	if (jit_leaf) {
-		ok = read && ruby_settle_jitted(mem, walk, out->at + state->at.frame_size, ok,
-						&frame, &env);
+		ok = read && ruby_settle_jitted(mem, state, walk, out->at + state->at.frame_size,
+						ok, &frame, &env);
 		if (!ok)
 			return ruby_leave_out(walk);
 	}

@@ -110,7 +110,8 @@ static const struct version_row rows[] = {
 		.class_super = 16, .class_singleton = 12, .string_embedded = 24,
 		.id_last_operator = 169 } },
 	{ .major = 3, .minor = 4, .last_patch = 11, /* 11: by Debian's, on which every row of tests/e2e runs */
-	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS, .at = {
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS |
+		   RUBY_JIT_KEEPS_ARGUMENTS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 240, .thread_ready = 72, .thread_name = 448,
@@ -124,7 +125,8 @@ static const struct version_row rows[] = {
 		.class_super = 16, .class_singleton = 13, .string_embedded = 24,
 		.id_last_operator = 170 } },
 	{ .major = 4, .minor = 0, .last_patch = 6,
-	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS, .at = {
+	  .facts = RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS |
+		   RUBY_JIT_KEEPS_ARGUMENTS, .at = {
 		.ec_thread_ptr = 48,
 		.thread_vm = 32, .thread_ractor = 24, .thread_ec = 48, .thread_nt = 40,
 		.thread_status = 248, .thread_ready = 72, .thread_name = 448,

@@ -54,6 +54,25 @@ module Mixed
     2
   end
 
+  def many(one, two, three, four)
+    five = four
+    six = five
+    leaf
+    six
+  end
+
+  def named(one, two: 2, three: 3)
+    three
+  end
+
+  def rest(one, *rest)
+    rest
+  end
+
+  def given(one, two)
+    yield one
+  end
+
   def thrown(list)
     list.map do |one|
       return one
@@ -78,6 +97,15 @@ module Mixed
     TEXT.hash
     dog != dog
     early(false)
+    many(1, 2, 3, 4)
+    leaf
+    named(1, three: 2)
+    rest(1)
+    rest(1, 2, 3)
+    TEXT.start_with?("t", "e", "x")
+    given(1, 2) do |one|
+      one
+    end
     send(:leaf)
     things.map do |one|
       any(one)

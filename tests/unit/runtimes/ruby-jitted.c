@@ -5,7 +5,7 @@
 
 enum { CALLER_WORD = 40, LEAF_WORD = 50 };
 
-static u64 leaf, caller, left_iseq, called_iseq, called_entry;
+static u64 leaf, caller, left_iseq, left_entry, called_iseq, called_entry;
 
 static u64 env_at(u32 word)
 {
@@ -23,14 +23,15 @@ static void put_env(u32 word, u64 entry, u64 flags)
 static void set_up(void)
 {
 	build();
+	ruby.facts &= ~(u32)RUBY_JIT_KEEPS_ARGUMENTS;
 	leaf = STACK + STACK_WORDS * 8 - 6ull * ruby.at.frame_size;
 	caller = leaf + ruby.at.frame_size;
 	memory_put_u64(&memory, caller + ruby.at.frame_size - 8, HEAP); /* jit_return */
 	left_iseq = make_iseq("baz", "baz", 0);
 	called_iseq = make_iseq("bob", "bob", 0);
 	called_entry = make_entry(make_class("Foo"), 0, called_iseq);
-	put_frame(5, LEAF_WORD, left_iseq, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL,
-		  make_entry(make_class("Foo"), 0, left_iseq), 0);
+	left_entry = make_entry(make_class("Foo"), 0, left_iseq);
+	put_frame(5, LEAF_WORD, left_iseq, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL, left_entry, 0);
 }
 
 static void check(u64 id, u64 pos, u32 flags)
@@ -126,6 +127,39 @@ static void below_an_environment_on_the_heap_nothing_is_known(void **state)
 	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_UNSURE);
 }
 
+/* Its arguments are in registers: in their place on the stack can stand an environment that an earlier call left. */
+static void of_two_the_name_that_is_called_decides(void **state)
+{
+	enum { LEFT = 7, CALLED = 8 };
+	u64 pc, data, info, word;
+
+	(void)state;
+	set_up();
+	ruby.facts |= RUBY_JIT_KEEPS_ARGUMENTS;
+	put_env(LEAF_WORD - 4, called_entry, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL);
+	memory_put_u64(&memory, left_entry + RUBY_METHOD_CALLED_ID, LEFT);
+	memory_put_u64(&memory, called_entry + RUBY_METHOD_CALLED_ID, CALLED);
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_UNSURE); /* it calls none */
+	data = make_object(0);
+	info = make_imemo(10);
+	assert_true(mem_peek(&memory.mem, caller, &pc, 8));
+	for (u32 operand = 1; operand <= 2; operand++) {
+		memory_put_u64(&memory, pc - 8ull * operand, data);
+		for (u32 is_packed = 0; is_packed < 2; is_packed++)
+			for (u64 id = LEFT; id <= CALLED + 1; id++) {
+				memory_put_u64(&memory, info + RUBY_INFO_ID, id);
+				word = is_packed ? id << RUBY_INFO_ID_SHIFT | 1 : info;
+				memory_put_u64(&memory, data, word);
+				if (id == CALLED)
+					check(called_iseq, start_of(called_iseq), WALK_TOP_KNOWN);
+				else
+					check(left_iseq, start_of(left_iseq) + 16,
+					      id == LEFT ? WALK_TOP_KNOWN : WALK_TOP_UNSURE);
+			}
+		memory_put_u64(&memory, pc - 8ull * operand, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +168,7 @@ int main(void)
 		cmocka_unit_test(a_c_function_is_known_before_it_is_filled),
 		cmocka_unit_test(what_has_no_entry_is_not_known),
 		cmocka_unit_test(below_an_environment_on_the_heap_nothing_is_known),
+		cmocka_unit_test(of_two_the_name_that_is_called_decides),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
