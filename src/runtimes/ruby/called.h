@@ -70,13 +70,16 @@ RUBY_WALKER bool ruby_find_cached(const struct mem *mem, const struct ruby_state
 /* The block that a method or a C function was given, if that is Ruby code. */
 RUBY_WALKER bool ruby_find_block(const struct mem *mem, u64 ep, struct ruby_called *called)
 {
-	u64 handler;
+	struct ruby_env env;
+	u64 captured;
 
 	*called = (struct ruby_called){ 0 };
-	return ruby_address_ok(ep) && mem_peek(mem, ep - 8, &handler, 8) &&
-	       (handler & RUBY_HANDLER_MASK) == RUBY_HANDLER_ISEQ &&
-	       ruby_address_ok(handler - RUBY_HANDLER_ISEQ) &&
-	       mem_peek(mem, handler - RUBY_HANDLER_ISEQ + RUBY_CAPTURED_CODE, &called->iseq, 8);
+	if (!ruby_address_ok(ep) || !mem_peek(mem, ep - 16, &env, sizeof env) ||
+	    !(env.flags & RUBY_ENV_LOCAL) || (env.specval & RUBY_HANDLER_MASK) != RUBY_HANDLER_ISEQ)
+		return false;
+	captured = env.specval - RUBY_HANDLER_ISEQ;
+	return ruby_address_ok(captured) &&
+	       mem_peek(mem, captured + RUBY_CAPTURED_CODE, &called->iseq, 8);
 }
 
 RUBY_WALKER bool ruby_is_of(const struct ruby_called *called,

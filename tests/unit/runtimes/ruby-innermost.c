@@ -280,6 +280,25 @@ static void below_a_c_function_a_frame_says_so(void **state)
 	assert_int_equal(outcome(), LEFT_OUT);
 }
 
+static void a_block_that_a_method_yields_to_is_known(void **state)
+{
+	u64 start, captured = make_object(0);
+
+	(void)state;
+	set_up();
+	assert_true(ruby_iseq_start(&memory.mem, called_iseq, &start));
+	memory_put_u64(&memory, captured + RUBY_CAPTURED_CODE, called_iseq);
+	memory_put_u64(&memory, STACK + 40 * 8 - 8, captured | RUBY_HANDLER_ISEQ);
+	memory_put_u64(&memory, STACK + 40 * 8, PLAIN);
+	assert_int_equal(outcome(), KEPT);
+	memory_put_u64(&memory, leaf, start);
+	assert_int_equal(outcome(), CALLED);
+	/* of a block this is what it is nested in */
+	memory_put_u64(&memory, STACK + 40 * 8, BLOCK & ~RUBY_ENV_LOCAL);
+	ruby.facts &= ~(u32)RUBY_HAS_CLASS_PATHS;
+	assert_int_equal(outcome(), LEFT_OUT);
+}
+
 static int before_2_7(void **state)
 {
 	(void)state;
@@ -307,6 +326,7 @@ int main(void)
 		OF_BOTH(a_c_function_is_known_by_what_was_pushed),
 		OF_BOTH(two_caches_are_not_mixed_up),
 		OF_BOTH(below_a_c_function_a_frame_says_so),
+		OF_BOTH(a_block_that_a_method_yields_to_is_known),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
