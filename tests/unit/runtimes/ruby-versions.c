@@ -161,8 +161,11 @@ static void facts_follow_the_version(void **state)
 					     RUBY_SHORT_IN_FLAGS);
 	find(3, 2, 0, &ruby);
 	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN);
-	find(4, 0, 0, &ruby);
+	find(3, 3, 0, &ruby);
 	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS);
+	find(4, 0, 0, &ruby);
+	assert_int_equal(ruby.facts, RUBY_HAS_RACTORS | RUBY_HAS_JIT_RETURN | RUBY_HAS_CLASS_PATHS |
+					     RUBY_JIT_KEEPS_ARGUMENTS);
 }
 
 int main(void)
