@@ -54,7 +54,7 @@ RUBY_WALKER bool ruby_read_cache(const struct mem *mem, const struct ruby_state 
 RUBY_WALKER bool ruby_find_cached(const struct mem *mem, const struct ruby_state *state, u64 pc,
 				  struct ruby_called *called)
 {
-	u64 operands[3], type;
+	u64 operands[3];
 	struct ruby_called other;
 
 	if (!mem_peek(mem, pc - sizeof operands, operands, sizeof operands))
@@ -62,8 +62,7 @@ RUBY_WALKER bool ruby_find_cached(const struct mem *mem, const struct ruby_state
 	if (ruby_read_cache(mem, state, operands[2], operands[1], called))
 		return (state->facts & RUBY_CACHES_CLASSES) ||
 		       !ruby_read_cache(mem, state, operands[0], 0, &other);
-	return ruby_imemo_type(mem, false, operands[2], &type) &&
-	       (!operands[2] || type == RUBY_IMEMO_ISEQ) &&
+	return ruby_is_block_operand(mem, operands[2]) &&
 	       ruby_read_cache(mem, state, operands[1], operands[0], called);
 }
 
@@ -80,15 +79,6 @@ RUBY_WALKER bool ruby_find_block(const struct mem *mem, u64 ep, struct ruby_call
 	captured = env.specval - RUBY_HANDLER_ISEQ;
 	return ruby_address_ok(captured) &&
 	       mem_peek(mem, captured + RUBY_CAPTURED_CODE, &called->iseq, 8);
-}
-
-RUBY_WALKER bool ruby_is_of(const struct ruby_called *called,
-			    const struct ruby_control_frame *frame, const struct ruby_env *env)
-{
-	if (called->iseq)
-		return frame->iseq == called->iseq;
-	return !frame->iseq && (env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC &&
-	       env->me_cref == called->entry;
 }
 
 /* Is the cache for the class of this object?  Of numbers, nil and the like it is not known. */

@@ -96,12 +96,10 @@ RUBY_WALKER bool ruby_has_left(const struct mem *mem, const struct ruby_control_
 RUBY_WALKER bool ruby_fill_called(const struct mem *mem, const struct ruby_called *called,
 				  bool by_c, struct ruby_control_frame *frame, struct ruby_env *env)
 {
-	frame->iseq = called->iseq;
-	frame->pc = 0;
 	env->me_cref = called->entry;
 	env->flags = (called->iseq ? RUBY_TYPE_METHOD : RUBY_TYPE_CFUNC) | RUBY_ENV_LOCAL |
 		     (by_c ? RUBY_FRAME_FINISH : 0);
-	return !called->iseq || ruby_iseq_start(mem, called->iseq, &frame->pc);
+	return ruby_enter(mem, called->iseq, frame);
 }
 
 /* What the innermost frame is; false: not known.  `ok`: its parts are such as a frame has.  Of a thread that runs, what is called
@@ -121,7 +119,8 @@ RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_
 	bool is_cached = !by_c && ruby_find_cached(mem, state, caller.pc, &called);
 	bool is_known = is_cached ? mem_peek(mem, caller.sp, &called.receiver, 8) :
 				    ruby_find_block(mem, caller.ep, &called);
-	if (is_cached && is_known && is_filled && ruby_is_of(&called, frame, env)) {
+	if (is_cached && is_known && is_filled &&
+	    ruby_is_of(called.entry, called.iseq, frame, env)) {
 		ruby_know_top(walk);
 		return true;
 	}

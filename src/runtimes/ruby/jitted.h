@@ -63,16 +63,12 @@ RUBY_WALKER bool ruby_find_env(const struct mem *mem, u64 caller_ep, struct ruby
 RUBY_WALKER bool ruby_fill(const struct mem *mem, struct ruby_control_frame *frame,
 			   const struct ruby_env *env)
 {
-	u64 iseq, start;
+	u64 iseq;
 
 	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
 	    !ruby_method_code(mem, env->me_cref, &iseq) || !iseq || iseq == frame->iseq)
 		return true; /* not known to be another's */
-	if (!ruby_iseq_start(mem, iseq, &start))
-		return false;
-	frame->iseq = iseq;
-	frame->pc = start;
-	return true;
+	return ruby_enter(mem, iseq, frame);
 }
 
 /* The name that an instruction calls, by its last operand or the last before a block's code; 0: none. */
@@ -80,11 +76,9 @@ RUBY_WALKER u64 ruby_called_id(const struct mem *mem, u64 pc)
 {
 	u64 operands[2], info, id, type;
 
-	if (!ruby_address_ok(pc) ||
-	    !mem_peek(mem, pc - sizeof operands, operands, sizeof operands) ||
-	    !ruby_imemo_type(mem, false, operands[1], &type))
+	if (!ruby_address_ok(pc) || !mem_peek(mem, pc - sizeof operands, operands, sizeof operands))
 		return 0;
-	u64 data = !operands[1] || type == RUBY_IMEMO_ISEQ ? operands[0] : operands[1];
+	u64 data = operands[!ruby_is_block_operand(mem, operands[1])];
 	if (!ruby_address_ok(data) || !mem_peek(mem, data, &info, 8))
 		return 0;
 	if (info & 1)
@@ -126,7 +120,7 @@ RUBY_WALKER bool ruby_settle_jitted(const struct mem *mem, const struct ruby_sta
 	    caller.ep < walk->base || caller.ep >= walk->limit ||
 	    !ruby_find_env(mem, caller.ep, &found) || !ruby_method_code(mem, found.me_cref, &iseq))
 		return ok && ruby_fill(mem, frame, env);
-	bool is_found = ok && frame->iseq == iseq && (iseq || env->me_cref == found.me_cref);
+	bool is_found = ok && ruby_is_of(found.me_cref, iseq, frame, env);
 	if (!is_found && ok && (state->facts & RUBY_JIT_KEEPS_ARGUMENTS) &&
 	    ruby_is_one(mem, frame, env)) {
 		u64 id = ruby_called_id(mem, caller.pc);
@@ -138,8 +132,6 @@ RUBY_WALKER bool ruby_settle_jitted(const struct mem *mem, const struct ruby_sta
 	ruby_know_top(walk);
 	if (is_found)
 		return true;
-	frame->iseq = iseq;
-	frame->pc = 0;
 	*env = found;
-	return !iseq || ruby_iseq_start(mem, iseq, &frame->pc);
+	return ruby_enter(mem, iseq, frame);
 }

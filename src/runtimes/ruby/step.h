@@ -459,7 +459,7 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 				struct walk *walk, struct frame *out)
 {
 	struct ruby_control_frame frame;
-	struct ruby_env env;
+	struct ruby_env env = { 0 };
 	bool leaf = walk->depth == 0;
 
 	if (walk->cursor >= walk->limit)

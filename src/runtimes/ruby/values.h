@@ -54,6 +54,32 @@ RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
 	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
 }
 
+/* Is the frame one of this method, a C function's if there is no `iseq`? */
+RUBY_WALKER bool ruby_is_of(u64 entry, u64 iseq, const struct ruby_control_frame *frame,
+			    const struct ruby_env *env)
+{
+	if (iseq)
+		return frame->iseq == iseq;
+	return !frame->iseq && (env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC &&
+	       env->me_cref == entry;
+}
+
+/* It has entered this code, and not begun; 0: a C function. */
+RUBY_WALKER bool ruby_enter(const struct mem *mem, u64 iseq, struct ruby_control_frame *frame)
+{
+	frame->iseq = iseq;
+	frame->pc = 0;
+	return !iseq || ruby_iseq_start(mem, iseq, &frame->pc);
+}
+
+/* Is it what an instruction that calls has behind its call: a block's code, or none? */
+RUBY_WALKER bool ruby_is_block_operand(const struct mem *mem, u64 operand)
+{
+	u64 type;
+
+	return ruby_imemo_type(mem, false, operand, &type) && (!operand || type == RUBY_IMEMO_ISEQ);
+}
+
 /* The flags word is a tagged integer of 32 bits in every version. */
 RUBY_WALKER bool ruby_env_ok(const struct ruby_env *env)
 {

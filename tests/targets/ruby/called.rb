@@ -42,7 +42,7 @@ class Polite
   end
 end
 
-module Mixed
+module Called
   module_function
 
   def leaf
@@ -119,8 +119,8 @@ module Mixed
 end
 
 dog, things = Dog.new, [TEXT, Animal.new, :it]
-root = [["<main>", __LINE__ + 3], ["run", Mixed::RUN_LINE]]
-Truth.ready(root: root, legal: Legal.in_child(:foo) { Mixed.foo(dog, things) })
-Thread.new { Mixed.run(Animal.new, [Animal.new, Polite.new, 1.0, TEXT]) }
-Mixed.run(dog, things)
+root = [["<main>", __LINE__ + 3], ["run", Called::RUN_LINE]]
+Truth.ready(root: root, legal: Legal.in_child(:foo) { Called.foo(dog, things) })
+Thread.new { Called.run(Animal.new, [Animal.new, Polite.new, 1.0, TEXT]) }
+Called.run(dog, things)
 Truth.finish
