@@ -31,6 +31,13 @@ PYTHON_WALKER u64 python_untagged(const struct python_state *state, u64 value)
 	return state->facts & PYTHON_CODE_IS_TAGGED ? value & ~7ull : value;
 }
 
+/* A shim's owner is written last, and what it runs, None, before it is published (3.13 on). */
+PYTHON_WALKER bool python_is_shim(const struct python_state *state, u64 code, u8 owner)
+{
+	return owner >= PYTHON_OWNED_BY_C ||
+	       (state->none && python_untagged(state, code) == state->none);
+}
+
 struct python_frame {
 	u64 code, previous, pc;
 	u64 function; /* of one that is not the leaf, from 3.12 on */
@@ -105,6 +112,8 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 	if (!at->frame_tlbc)
 		out->copy = 0;
 	out->code = python_untagged(state, out->code);
+	if (python_is_shim(state, out->code, out->owner))
+		out->owner = PYTHON_OWNED_BY_C;
 	return true;
 }
 
@@ -155,6 +164,7 @@ PYTHON_WALKER bool python_is_trampoline(const struct python_state *state,
 PYTHON_WALKER bool python_is_entry(const struct mem *mem, const struct python_state *state, u64 at,
 				   const struct python_frame *frame)
 {
+	u64 code;
 	u8 owner;
 
 	if (state->facts & PYTHON_FRAME_IS_OBJECT)
@@ -164,7 +174,8 @@ PYTHON_WALKER bool python_is_entry(const struct mem *mem, const struct python_st
 	if (at - frame->previous < PYTHON_NEAR)
 		return false;
 	return mem_read(mem, frame->previous + state->at.frame_owner, &owner, 1) &&
-	       owner >= PYTHON_OWNED_BY_C;
+	       mem_read(mem, frame->previous + state->at.frame_code, &code, 8) &&
+	       python_is_shim(state, code, owner);
 }
 
 /* Is it the code of a generator, a coroutine or both? Such a frame has a caller while it runs, and none that

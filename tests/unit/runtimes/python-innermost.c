@@ -447,6 +447,26 @@ static void a_frame_of_no_function_is_passed_over(void **state)
 	assert_outcome(&stage, STEP_DONE, 3, 0);
 }
 
+/* 3.13 on: a shim is published before it says whose it is. */
+static void a_shim_is_known_by_what_it_runs(void **state)
+{
+	const u64 none = GARBAGE;
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
+	put_cframe(&stage, OUTER, SECOND, ROOT);
+	push_second(&stage, true, LEFT_SHIM);
+	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	stage.bytes[LEFT_SHIM - BASE + stage.python.at.frame_owner] = 0;
+	put(&stage, LEFT_SHIM + stage.python.at.frame_code, none);
+	assert_int_equal(walk_all(&stage).end, STEP_FAULT);
+	stage.python.none = none;
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+}
+
 /* There was no room for it behind the other. */
 static void a_function_enters_another_in_a_new_chunk(void **state)
 {
@@ -505,6 +525,7 @@ int main(void)
 		cmocka_unit_test(c_leaves_a_function),
 		cmocka_unit_test(a_function_enters_another),
 		cmocka_unit_test(a_frame_of_no_function_is_passed_over),
+		cmocka_unit_test(a_shim_is_known_by_what_it_runs),
 		cmocka_unit_test(a_function_enters_another_in_a_new_chunk),
 		cmocka_unit_test(a_linked_function_is_not_sought),
 	};
