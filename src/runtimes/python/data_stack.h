@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
  * data_stack.h - a thread's stack of frames: each function's frame lies behind that of the function that it was pushed after
- * (3.12; the layouts of other versions have no `code_frame`).
+ * (3.11, 3.12; the layouts of other versions have no `thread_top`).
  *
  * BPF-safe text, as step.h. */
 #pragma once
@@ -35,11 +35,13 @@ PYTHON_WALKER bool python_is_code(const struct mem *mem, const struct python_sta
 PYTHON_WALKER bool python_is_pushed(const struct mem *mem, const struct python_state *state,
 				    u64 frame, u64 code, u32 words)
 {
-	u32 size;
+	u32 stack, slots;
 	u8 owner;
 
-	return python_address_ok(code) && mem_peek(mem, code + state->at.code_frame, &size, 4) &&
-	       size == words && mem_read(mem, frame + state->at.frame_owner, &owner, 1) &&
+	return python_address_ok(code) && mem_peek(mem, code + state->at.code_stack, &stack, 4) &&
+	       mem_peek(mem, code + state->at.code_slots, &slots, 4) &&
+	       stack + slots + state->at.frame_locals / 8 == words &&
+	       mem_read(mem, frame + state->at.frame_owner, &owner, 1) &&
 	       owner == PYTHON_OWNED_BY_THREAD && python_is_code(mem, state, code);
 }
 
@@ -61,16 +63,18 @@ PYTHON_WALKER bool python_pushed_before(const struct mem *mem, const struct pyth
 					u64 end, u64 *frame)
 {
 	u64 words[PYTHON_LAST_PART];
+	u32 front = state->at.frame_code / 8;
 
 	if (!python_address_ok(end))
 		return false;
 	for (u32 i = 0; i < PYTHON_LAST_WORDS; i++) {
 		u32 place = PYTHON_LAST_PART - 1 - i % PYTHON_LAST_PART;
-		*frame = end - 8 - 8ull * i;
+		u64 code = end - 8 - 8ull * i;
+		*frame = code - 8ull * front;
 		if (i % PYTHON_LAST_PART == 0 &&
-		    !mem_peek(mem, *frame + 8 - sizeof words, words, sizeof words))
+		    !mem_peek(mem, code + 8 - sizeof words, words, sizeof words))
 			return false;
-		if (WALK_APART(python_is_pushed)(mem, state, *frame, words[place], i + 1))
+		if (WALK_APART(python_is_pushed)(mem, state, *frame, words[place], front + i + 1))
 			return true;
 	}
 	return false;

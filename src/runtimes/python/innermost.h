@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
- * innermost.h - who runs on a thread, and who calls a generator, where no link says so yet (3.12).
+ * innermost.h - who runs on a thread, and who calls a generator, where no link says so yet (3.11, 3.12).
  *
  * BPF-safe text, as step.h. */
 #pragma once

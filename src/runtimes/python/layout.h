@@ -30,7 +30,7 @@
 	X(thread, tid)       /* 3.11+ */                                                           \
 	X(thread, base)      /* leads to a frame outside of all others; 3.15 */                    \
 	X(thread, wants)     /* int: the GIL; 3.15 */                                              \
-	X(thread, top)       /* where its stack of frames ends; 3.12 */                            \
+	X(thread, top)       /* where its stack of frames ends; 3.11, 3.12 */                      \
 	X(thread, raising)   /* the exception on its way to a handler, or its type */              \
 	X(thread, handling)  /* what is handled: to 3.6 its type, then the innermost of a list */  \
 	X(handled, previous) /* 3.7+ */                                                            \
@@ -47,9 +47,10 @@
 	  top) /* and ends: an address, or how many (3.10: int; 3.11 to 3.13: from locals) */      \
 	X(frame, tlbc) /* which copy of the bytecode; free-threaded 3.14+ */                       \
 	X(gen, frame) /* of generators and coroutines: a pointer to 3.10, then the frame itself */ \
-	X(gen, handling) /* its place in the list of what is handled; 3.12 */                      \
-	X(gen, state)    /* a byte: 0 if it runs; 3.12 */                                          \
-	X(code, frame)   /* int: words of a frame that runs it; 3.12 */                            \
+	X(gen, handling) /* its place in the list of what is handled; 3.11, 3.12 */                \
+	X(gen, state)    /* a byte: 0 if it runs; 3.11, 3.12 */                                    \
+	X(code, stack)   /* int: words of its frame's stack; 3.11, 3.12 */                         \
+	X(code, slots)   /* int: and of the variables in front of it; 3.11, 3.12 */                \
 	X(code, flags)   /* int; to 3.12 */                                                        \
 	X(code, filename)                                                                          \
 	X(code, name)                                                                              \

@@ -323,19 +323,15 @@ PYTHON_WALKER bool python_name_places(const struct mem *mem, const struct python
 }
 
 /* The innermost is being made or cleared, and is left out.  It can be one only.  A cframe is published before
- * it leads to its frame: then the one outside of it does, if that is in it already (3.11); else python_mend(). */
-PYTHON_WALKER enum step python_leave_out(const struct mem *mem, const struct python_state *state,
-					 struct walk *walk, u64 previous)
+ * it leads to its frame, and what it says before that is not followed: python_mend(). */
+PYTHON_WALKER enum step python_leave_out(const struct python_state *state, struct walk *walk,
+					 u64 previous)
 {
 	if (walk->flags & WALK_TOP_UNSET)
 		return STEP_FAULT;
 	walk->flags |= WALK_TOP_UNSET;
 	walk->cursor = previous;
-	if (!(state->facts & PYTHON_HAS_CFRAME))
-		return previous ? STEP_HIDDEN : STEP_FAULT;
-	if (state->at.thread_top)
-		return STEP_FAULT;
-	return python_outer(mem, state, walk, &walk->cursor) ? STEP_HIDDEN : STEP_FAULT;
+	return previous && !(state->facts & PYTHON_HAS_CFRAME) ? STEP_HIDDEN : STEP_FAULT;
 }
 
 /* ---- frame by frame ------------------------------------------------------------------------- */
@@ -362,10 +358,9 @@ PYTHON_WALKER bool python_mend(const struct mem *mem, const struct python_state 
 }
 
 /* A generator that goes on or yields is, for an instant, the innermost frame without a link to its caller,
- * even of a thread that is stopped.  Where each one is entered by C (3.11) it is what an earlier call left on the C
- * stack: the thread stands outside of it.  Later on C need not be there (FOR_ITER_GEN): python_mend(). */
+ * even of a thread that is stopped; or it is what an earlier call left in a cframe: python_mend(). */
 PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state *state,
-			       struct walk *walk, struct python_frame *leaf, bool *left_out)
+			       struct walk *walk, struct python_frame *leaf)
 {
 	bool is_object = state->facts & PYTHON_FRAME_IS_OBJECT;
 
@@ -373,12 +368,9 @@ PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state 
 					   leaf->owner != PYTHON_OWNED_BY_GENERATOR))
 		return true;
 	leaf->previous = walk->link == walk->cursor ? 0 : walk->link;
-	if (leaf->previous)
-		return true;
-	walk->flags |= WALK_TOP_UNSET | WALK_TOP_UNLINKED;
-	if (!is_object && !(state->facts & PYTHON_HAS_SHIMS))
-		*left_out = python_outer(mem, state, walk, &walk->cursor);
-	return false;
+	if (!leaf->previous)
+		walk->flags |= WALK_TOP_UNSET | WALK_TOP_UNLINKED;
+	return leaf->previous;
 }
 
 /* Does it lead to code and to a caller? */
@@ -390,14 +382,14 @@ PYTHON_WALKER bool python_frame_ok(const struct walk *walk, const struct python_
 }
 
 /* An innermost one may be what an earlier entry left. */
-PYTHON_WALKER enum step python_pass_shim(const struct mem *mem, const struct python_state *state,
-					 struct walk *walk, u64 previous)
+PYTHON_WALKER enum step python_pass_shim(const struct python_state *state, struct walk *walk,
+					 u64 previous)
 {
 	bool is_leaf = walk->depth == 0 && !walk->link && !(walk->flags & WALK_TOP_UNSET);
 
 	walk->base = 0;
 	return is_leaf && previous && state->at.thread_top ?
-		       python_leave_out(mem, state, walk, previous) :
+		       python_leave_out(state, walk, previous) :
 		       STEP_HIDDEN;
 }
 
@@ -428,16 +420,14 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	out->at = walk->cursor;
 	bool ok = python_read_frame(mem, state, walk->cursor, leaf, &frame);
 	if (!ok || !python_frame_ok(walk, &frame))
-		return leaf ? python_leave_out(mem, state, walk, ok ? frame.previous : 0) :
-			      STEP_FAULT;
+		return leaf ? python_leave_out(state, walk, ok ? frame.previous : 0) : STEP_FAULT;
 	if (leaf && !python_runs_code(mem, state, &frame))
-		return python_leave_out(mem, state, walk, frame.previous);
-	bool left_out = false;
-	if (leaf && !python_link(mem, state, walk, &frame, &left_out))
-		return left_out ? STEP_HIDDEN : STEP_FAULT;
+		return python_leave_out(state, walk, frame.previous);
+	if (leaf && !python_link(mem, state, walk, &frame))
+		return STEP_FAULT;
 	walk->cursor = frame.previous;
 	if (frame.owner >= PYTHON_OWNED_BY_C)
-		return python_pass_shim(mem, state, walk, frame.previous);
+		return python_pass_shim(state, walk, frame.previous);
 	if (python_is_trampoline(state, &frame))
 		return STEP_HIDDEN;
 	walk->base = frame.code;
@@ -445,7 +435,7 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 		return STEP_FAULT;
 	if (leaf && !python_has_begun(mem, state, &frame)) {
 		if (!python_is_linked(mem, state, walk, out->at, frame.previous))
-			return python_leave_out(mem, state, walk, frame.previous);
+			return python_leave_out(state, walk, frame.previous);
 		walk->link = frame.previous;
 		if ((walk->flags & WALK_PLACES) && state->at.frame_entry)
 			python_leave_cframe(mem, state, walk, frame.previous);
@@ -454,7 +444,7 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	out->id = frame.code;
 	out->owner = 0;
 	if (!WALK_APART(python_identity)(mem, state, frame.code, &out->owner))
-		return leaf ? python_leave_out(mem, state, walk, frame.previous) : STEP_FAULT;
+		return leaf ? python_leave_out(state, walk, frame.previous) : STEP_FAULT;
 	out->pos = (u32)frame.pc;
 	bool entry = python_is_entry(mem, state, out->at, &frame);
 	u64 place = entry ? python_place(mem, state, walk, frame.previous) : 0;

@@ -24,7 +24,6 @@ enum {
 	TEXT = BASE + 0x6000,
 	LEFT_SHIM = BASE + 0x3300, /* of an earlier entry */
 	TYPE = BASE + 0x7000,      /* of code objects */
-	/* 3.12: */
 	FRAME_WORDS = 16,
 	SECOND = FUNCTION + 8 * FRAME_WORDS, /* a function, pushed behind the other */
 	LEAF = BASE + 0x8000,                /* generators */
@@ -196,7 +195,7 @@ static void a_shim_is_left(void **state)
 	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET | WALK_MAY_BE_EMPTY);
 }
 
-/* ---- generators of 3.12 --------------------------------------------------------------------- */
+/* ---- generators --------------------------------------------------------------------- */
 
 static u64 frame_of(const struct stage *stage, u64 generator)
 {
@@ -245,13 +244,13 @@ static void put_handling(struct stage *stage, u64 first, u64 second)
 }
 
 /* A function, and a generator that is published without a link. */
-static void set_up_generator(struct stage *stage)
+static void set_up_generator(struct stage *stage, u32 version)
 {
 	const struct python_layout *at = &stage->python.at;
-	u32 words = FRAME_WORDS;
 
-	set_up(stage, versions[1]);
-	memcpy(stage->bytes + (CODE - BASE + at->code_frame), &words, sizeof words);
+	set_up(stage, version);
+	const u32 stack = FRAME_WORDS - at->frame_locals / 8;
+	memcpy(stage->bytes + (CODE - BASE + at->code_stack), &stack, sizeof stack);
 	put(stage, THREAD + at->thread_top, FUNCTION + 8 * FRAME_WORDS);
 	put_frame(stage, frame_of(stage, LEAF), 0, PYTHON_OWNED_BY_GENERATOR);
 	put_cframe(stage, OUTER, frame_of(stage, LEAF), ROOT);
@@ -264,17 +263,20 @@ static void a_function_calls_it(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_generator(&stage);
-	assert_outcome(&stage, STEP_DONE, 2, 0);
-	put_handling(&stage, 0, 0); /* it is not in the list yet, or no more */
-	assert_outcome(&stage, STEP_DONE, 2, 0);
-	stage.bytes[LEAF - BASE + stage.python.at.gen_state] = 0xff;
-	put_top(&stage, FUNCTION, LEAF); /* it yields */
-	assert_outcome(&stage, STEP_DONE, 2, 0);
-	put_top(&stage, FUNCTION, 0); /* what runs has called another, and this one was left */
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_top(&stage, FUNCTION, MIDDLE);
-	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_generator(&stage, versions[v]);
+		assert_outcome(&stage, STEP_DONE, 2, 0);
+		put_handling(&stage, 0, 0); /* it is not in the list yet, or no more */
+		assert_outcome(&stage, STEP_DONE, 2, 0);
+		stage.bytes[LEAF - BASE + stage.python.at.gen_state] = 0xff;
+		put_top(&stage, FUNCTION, LEAF); /* it yields */
+		assert_outcome(&stage, STEP_DONE, 2, 0);
+		put_top(&stage, FUNCTION,
+			0); /* what runs has called another, and this one was left */
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		put_top(&stage, FUNCTION, MIDDLE);
+		assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+	}
 }
 
 static void a_generator_calls_it(void **state)
@@ -282,7 +284,7 @@ static void a_generator_calls_it(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_generator(&stage);
+	set_up_generator(&stage, versions[1]);
 	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
 	put_top(&stage, FUNCTION, MIDDLE);
 	put_top(&stage, frame_of(&stage, MIDDLE), 0);
@@ -300,14 +302,16 @@ static void a_function_of_a_generator_calls_it(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_generator(&stage);
-	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
-	put_frame(&stage, SECOND, frame_of(&stage, MIDDLE), PYTHON_OWNED_BY_THREAD);
-	put(&stage, THREAD + stage.python.at.thread_top, SECOND + 8 * FRAME_WORDS);
-	put_top(&stage, FUNCTION, MIDDLE);
-	put_top(&stage, SECOND, 0);
-	put_handling(&stage, LEAF, MIDDLE);
-	assert_outcome(&stage, STEP_DONE, 4, 0);
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_generator(&stage, versions[v]);
+		put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+		put_frame(&stage, SECOND, frame_of(&stage, MIDDLE), PYTHON_OWNED_BY_THREAD);
+		put(&stage, THREAD + stage.python.at.thread_top, SECOND + 8 * FRAME_WORDS);
+		put_top(&stage, FUNCTION, MIDDLE);
+		put_top(&stage, SECOND, 0);
+		put_handling(&stage, LEAF, MIDDLE);
+		assert_outcome(&stage, STEP_DONE, 4, 0);
+	}
 }
 
 static void what_ends_elsewhere_is_not_the_last(void **state)
@@ -315,17 +319,17 @@ static void what_ends_elsewhere_is_not_the_last(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_generator(&stage);
+	set_up_generator(&stage, versions[1]);
 	put(&stage, THREAD + stage.python.at.thread_top, FUNCTION + 8 * FRAME_WORDS + 8);
 	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
 }
 
-/* ---- calls of 3.12 that are on their way ------------------------------------------------------ */
+/* ---- calls that are on their way ------------------------------------------------------------- */
 
 /* A function that runs C, which enters the interpreter: its cframe is published and not filled. */
-static void set_up_entry(struct stage *stage)
+static void set_up_entry(struct stage *stage, u32 version)
 {
-	set_up_generator(stage);
+	set_up_generator(stage, version);
 	put(stage, frame_of(stage, LEAF) + stage->python.at.frame_previous, 0);
 	put_handling(stage, 0, 0);
 	put(stage, THREAD + stage->python.at.thread_frame, INNER);
@@ -350,14 +354,16 @@ static void c_enters_a_function(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	push_second(&stage, false, 0);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_cframe(&stage, INNER, 0, 0);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_cframe(&stage, INNER, LEFT_SHIM, OUTER); /* as an earlier entry left it */
-	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, MIDDLE);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_entry(&stage, versions[v]);
+		push_second(&stage, false, 0);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		put_cframe(&stage, INNER, 0, 0);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		put_cframe(&stage, INNER, LEFT_SHIM, OUTER); /* as an earlier entry left it */
+		put(&stage, LEFT_SHIM + stage.python.at.frame_previous, MIDDLE);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+	}
 }
 
 static void c_enters_a_function_for_a_generator(void **state)
@@ -365,16 +371,18 @@ static void c_enters_a_function_for_a_generator(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	push_second(&stage, false, 0);
-	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
-	put_top(&stage, FUNCTION, MIDDLE);
-	put_top(&stage, frame_of(&stage, MIDDLE), 0);
-	put_handling(&stage, MIDDLE, 0);
-	assert_outcome(&stage, STEP_DONE, 2, 0);
-	put(&stage, frame_of(&stage, MIDDLE) + stage.python.at.frame_previous, SHIM);
-	put_cframe(&stage, INNER, GARBAGE, 0);
-	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET); /* neither calls the other */
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_entry(&stage, versions[v]);
+		push_second(&stage, false, 0);
+		put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+		put_top(&stage, FUNCTION, MIDDLE);
+		put_top(&stage, frame_of(&stage, MIDDLE), 0);
+		put_handling(&stage, MIDDLE, 0);
+		assert_outcome(&stage, STEP_DONE, 2, 0);
+		put(&stage, frame_of(&stage, MIDDLE) + stage.python.at.frame_previous, SHIM);
+		put_cframe(&stage, INNER, GARBAGE, 0);
+		assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET); /* neither calls the other */
+	}
 }
 
 static void c_enters_a_generator(void **state)
@@ -382,15 +390,17 @@ static void c_enters_a_generator(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	put_top(&stage, frame_of(&stage, LEAF), TEXT);
-	put_handling(&stage, LEAF, 0);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
-	put_top(&stage, FUNCTION, MIDDLE);
-	put_top(&stage, frame_of(&stage, MIDDLE), 0);
-	put_handling(&stage, LEAF, MIDDLE);
-	assert_outcome(&stage, STEP_DONE, 2, 0);
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_entry(&stage, versions[v]);
+		put_top(&stage, frame_of(&stage, LEAF), TEXT);
+		put_handling(&stage, LEAF, 0);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+		put_top(&stage, FUNCTION, MIDDLE);
+		put_top(&stage, frame_of(&stage, MIDDLE), 0);
+		put_handling(&stage, LEAF, MIDDLE);
+		assert_outcome(&stage, STEP_DONE, 2, 0);
+	}
 }
 
 /* What it was entered for is popped after the thread leads to its shim. */
@@ -399,13 +409,15 @@ static void c_leaves_a_function(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	push_second(&stage, true, LEFT_SHIM);
-	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
-	put_cframe(&stage, INNER, LEFT_SHIM, OUTER);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_top(&stage, FUNCTION, TEXT); /* nobody runs */
-	assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_entry(&stage, versions[v]);
+		push_second(&stage, true, LEFT_SHIM);
+		put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
+		put_cframe(&stage, INNER, LEFT_SHIM, OUTER);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		put_top(&stage, FUNCTION, TEXT); /* nobody runs */
+		assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
+	}
 }
 
 /* It is published before it leads to who calls it. */
@@ -414,16 +426,18 @@ static void a_function_enters_another(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
-	put_cframe(&stage, OUTER, SECOND, ROOT);
-	push_second(&stage, false, MIDDLE);
-	put_frame(&stage, MIDDLE, SHIM, PYTHON_OWNED_BY_THREAD);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_top(&stage, FUNCTION, TEXT); /* it has put down where its stack ends, or not */
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	push_second(&stage, false, FUNCTION);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_entry(&stage, versions[v]);
+		put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
+		put_cframe(&stage, OUTER, SECOND, ROOT);
+		push_second(&stage, false, MIDDLE);
+		put_frame(&stage, MIDDLE, SHIM, PYTHON_OWNED_BY_THREAD);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		put_top(&stage, FUNCTION, TEXT); /* it has put down where its stack ends, or not */
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		push_second(&stage, false, FUNCTION);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+	}
 }
 
 /* What the interpreter put below an object's __init__(). */
@@ -433,7 +447,7 @@ static void a_frame_of_no_function_is_passed_over(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
+	set_up_entry(&stage, versions[1]);
 	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
 	put_cframe(&stage, OUTER, SECOND, ROOT);
 	push_second(&stage, true, MIDDLE);
@@ -454,7 +468,7 @@ static void a_shim_is_known_by_what_it_runs(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
+	set_up_entry(&stage, versions[1]);
 	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
 	put_cframe(&stage, OUTER, SECOND, ROOT);
 	push_second(&stage, true, LEFT_SHIM);
@@ -474,7 +488,7 @@ static void a_function_enters_another_in_a_new_chunk(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
+	set_up_entry(&stage, versions[1]);
 	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
 	put_cframe(&stage, OUTER, pushed, ROOT);
 	put(&stage, before + 16, FRAME_WORDS);
@@ -498,7 +512,7 @@ static void a_linked_function_is_not_sought(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
+	set_up_entry(&stage, versions[1]);
 	push_second(&stage, false, shim);
 	stage.bytes[shim - BASE + stage.python.at.frame_owner] = PYTHON_OWNED_BY_C;
 	put(&stage, shim + stage.python.at.frame_previous, FUNCTION);
