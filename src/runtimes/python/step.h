@@ -226,10 +226,14 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 	if (walk->flags & WALK_TOP_UNSET)
 		return STEP_FAULT;
 	walk->flags |= WALK_TOP_UNSET;
-	if (!python_outer(mem, state, walk, &walk->cursor))
+	u64 inner = walk->limit, outer;
+	if (!python_outer(mem, state, walk, &outer))
 		return STEP_FAULT;
-	if (walk->cursor)
-		return STEP_HIDDEN;
+	if (outer) {
+		walk->limit =
+			inner; /* python_mend() asks who runs, and may come to the outer one */
+		return STEP_FAULT;
+	}
 	if (!whole || !python_is_outermost(mem, state, walk))
 		return STEP_FAULT;
 	walk->flags ^= walk->base ? WALK_TOP_UNSET : WALK_MAY_BE_EMPTY;

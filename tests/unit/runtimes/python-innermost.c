@@ -360,6 +360,8 @@ static void c_enters_a_function(void **state)
 		assert_outcome(&stage, STEP_DONE, 1, 0);
 		put_cframe(&stage, INNER, 0, 0);
 		assert_outcome(&stage, STEP_DONE, 1, 0);
+		put_cframe(&stage, INNER, 0, OUTER);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
 		put_cframe(&stage, INNER, LEFT_SHIM, OUTER); /* as an earlier entry left it */
 		put(&stage, LEFT_SHIM + stage.python.at.frame_previous, MIDDLE);
 		assert_outcome(&stage, STEP_DONE, 1, 0);
