@@ -6,7 +6,10 @@
 #include "unwind/rows.h"
 #include "unwind/rule.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <string.h>
+#include <ucontext.h>
 
 /* Named as greenlet's are, each with rows of its own. */
 __asm__(".text\n"
@@ -67,9 +70,47 @@ static void a_stack_ends_in_those_alone(void **state)
 	image_close(image);
 }
 
+static void nothing(void)
+{
+}
+
+/* Its first function returns to what makecontext() put there, in the C library. */
+static void a_context_ends_in_what_goes_on_to_the_next(void **state)
+{
+	static u8 stack[1 << 14];
+	struct unwind_report report;
+	struct unwind_table table;
+	struct unwind_rule rule;
+	struct err err = { 0 };
+	ucontext_t context;
+	Dl_info where;
+	u64 way_back;
+
+	(void)state;
+	assert_int_equal(getcontext(&context), 0);
+	context.uc_stack = (stack_t){ .ss_sp = stack, .ss_size = sizeof stack };
+	context.uc_link = NULL;
+	makecontext(&context, nothing, 0);
+	memcpy(&way_back, (const void *)context.uc_mcontext.gregs[REG_RSP], sizeof way_back);
+	assert_int_not_equal(dladdr((const void *)way_back, &where), 0);
+	struct image *image = image_open(open(where.dli_fname, O_RDONLY | O_CLOEXEC), "libc", &err);
+	assert_non_null(image);
+	assert_true(unwind_compile(image, &table, &report, &err));
+	u64 linked = way_back - (u64)where.dli_fbase; /* as libraries are, from 0 on */
+	for (u32 i = 0; i < 2; i++) {
+		assert_true(unwind_find_rule(&table, linked - i, &rule));
+		assert_int_equal(rule.kind, UNWIND_END);
+	}
+	unwind_table_free(&table);
+	image_close(image);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_stack_ends_in_those_alone) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stack_ends_in_those_alone),
+		cmocka_unit_test(a_context_ends_in_what_goes_on_to_the_next),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
