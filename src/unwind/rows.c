@@ -14,6 +14,7 @@
 #include "unwind/arch.h"
 #include "unwind/code.h"
 #include "unwind/go.h"
+#include "unwind/landing.h"
 #include "unwind/order.h"
 #include "unwind/outermost.h"
 #include "unwind/rules.h"
@@ -38,6 +39,7 @@ struct point {
 };
 
 struct compiling {
+	const struct image *image;
 	VEC(struct unwind_span) spans;
 	VEC(struct point) points;
 	VEC(struct unwind_rule) rules;
@@ -85,11 +87,32 @@ static bool add_span(void *arg, u64 begin, u64 end, const struct unwind_rule *ru
 	return !compiling->no_memory;
 }
 
+/* The span in front of a leap ends where the handler's frame counts. */
+static void cut_before_leap(struct compiling *compiling, u64 leap)
+{
+	struct unwind_span *last = compiling->spans.count ?
+					   &compiling->spans.at[compiling->spans.count - 1] :
+					   NULL;
+	struct unwind_rule rule;
+
+	if (!last || last->end != leap)
+		return;
+	u64 begin = unwind_rule_before_leap(compiling->image, last->begin, leap, &rule);
+	last->end = begin;
+	if (begin < leap)
+		add_span(compiling, begin, leap, &rule);
+}
+
 static enum cfi_wish add_row(void *arg, const struct cfi_row *row)
 {
 	struct unwind_rule rule;
 
 	unwind_rule_of_row(row, &rule);
+	if (unwind_row_lands(row)) {
+		if (row->cfa.reg != UNWIND_SP)
+			cut_before_leap(arg, row->begin);
+		unwind_rule_behind_leap(&rule);
+	}
 	return add_span(arg, row->begin, row->end, &rule) ? CFI_MORE : CFI_ENOUGH;
 }
 
@@ -275,7 +298,7 @@ static bool make_words(const struct compiling *compiling, struct unwind_table *t
 bool unwind_compile(const struct image *image, struct unwind_table *table,
 		    struct unwind_report *report, struct err *err)
 {
-	struct compiling compiling = { .report = report };
+	struct compiling compiling = { .image = image, .report = report };
 
 	*table = (struct unwind_table){ 0 };
 	*report = (struct unwind_report){ 0 };

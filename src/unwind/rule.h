@@ -29,6 +29,7 @@ enum unwind_kind {
 	UNWIND_SIGNAL, /* all registers are in the frame that the kernel made */
 	UNWIND_SWITCH, /* CFA = reg + offset, on another stack than this one */
 	UNWIND_INTERRUPTED, /* CFA = reg + offset; who seems to have called it was interrupted anywhere */
+	UNWIND_LANDING, /* the handler's frame is in the unwinder's struct at reg + offset (landing.h) */
 };
 
 /* Where a register that the caller wants back is, in words from the base. */

@@ -77,6 +77,34 @@ UNWIND_TEXT enum unwind_step unwind_signal(const struct mem *mem, struct unwind_
 	return walk->pc ? UNWIND_MORE : UNWIND_DONE;
 }
 
+/* Each register that the handler wants is where this struct says. */
+UNWIND_TEXT enum unwind_step unwind_landing(const struct mem *mem, const struct unwind_rule *rule,
+					    struct unwind_walk *walk)
+{
+	u64 context, sp, pc, at;
+
+	if (!unwind_register(mem, walk, rule->reg, &context))
+		return UNWIND_NO_REGISTER;
+	context += (u64)(s64)rule->offset;
+	if (!mem_read(mem, context + UNWIND_CONTEXT_SP, &sp, 8) ||
+	    !mem_read(mem, context + UNWIND_CONTEXT_PC, &pc, 8))
+		return UNWIND_NO_MEMORY;
+	if (sp <= walk->sp)
+		return UNWIND_NOT_ABOVE;
+	walk->known = 0;
+#define NOTE(i, reg)                                        \
+	if (!mem_read(mem, context + 8ull * (reg), &at, 8)) \
+		return UNWIND_NO_MEMORY;                    \
+	if (at)                                             \
+		unwind_note(walk, reg, at);
+	UNWIND_EACH_SAVED(NOTE)
+#undef NOTE
+	walk->sp = sp;
+	walk->pc = pc;
+	walk->is_return = false;
+	return pc ? UNWIND_MORE : UNWIND_DONE;
+}
+
 UNWIND_TEXT enum unwind_step unwind_cfa(const struct mem *mem, const struct unwind_rule *rule,
 					const struct unwind_walk *walk, u64 *cfa)
 {
@@ -125,6 +153,8 @@ UNWIND_TEXT enum unwind_step unwind_step(const struct mem *mem, const struct unw
 		return UNWIND_DONE;
 	if (rule->kind == UNWIND_SIGNAL)
 		return unwind_signal(mem, walk);
+	if (rule->kind == UNWIND_LANDING)
+		return unwind_landing(mem, rule, walk);
 	enum unwind_step step = unwind_cfa(mem, rule, walk, &cfa);
 	if (step != UNWIND_MORE)
 		return step;

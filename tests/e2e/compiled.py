@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compiled.py - C programs, built when they are asked for: targets, and the small yardsticks of bench/."""
+"""compiled.py - programs in C and C++, built when they are asked for: targets, and the small yardsticks of bench/."""
 import functools
 import os
 import re
@@ -17,7 +17,8 @@ def build(compiler, source, *options):
     which = zlib.crc32(" ".join(options).encode())
     built = Path(_directory.name, str(os.getpid())) / f"{Path(source).stem}-{compiler}-{which:08x}"
     built.parent.mkdir(exist_ok=True)
-    subprocess.run([compiler, "-O2", "-std=gnu11", *options, "-o", str(built), str(source)], check=True)
+    standard = "gnu++17" if Path(source).suffix == ".cc" else "gnu11"
+    subprocess.run([compiler, "-O2", f"-std={standard}", *options, "-o", str(built), str(source)], check=True)
     return str(built)
 
 

@@ -17,9 +17,11 @@ from target import CpuSeries, Target, process_cpu_ns, start
 KERNEL = ("-e", "kernel")
 NATIVE = Path(__file__).resolve().parents[1] / "targets" / "native"
 
-# Where a program and a thread begin; musl's program in a function that libc's unnamed one is called by.
-FIRST = {"_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone3", "clone", "__clone"}
+# Where a program, a thread and a context begin; musl's program in a function that libc's unnamed one is called by.
+FIRST = {"_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone3", "clone", "__clone",
+         "__start_context"}
 MUSL = "[libc.so]"
+PLUS_PLUS = {"gcc": "g++", "clang": "clang++"}
 
 
 def symbols(stack):
@@ -39,14 +41,14 @@ def wrong_callee(names, calls):
 def shapes(run, what, command):
     """All the ways in which C calls, by turns."""
     with Target(command) as target:
-        calls = target.facts["calls"]
+        calls, first = target.facts["calls"], set(target.facts["first"])
         recording = run.sonde.record(target.pid, rate=999, seconds=run.seconds(60, 2), more=KERNEL)
     wrong, rootless, own = Counter(), Counter(), 0
     for stack in recording.stacks:
-        names = symbols(stack)
+        names = [name.removesuffix(".cold") for name in symbols(stack)]  # gcc's part for what is unlikely
         own += stack.count * any(name in calls for name in names)
         wrong[wrong_callee(names, calls)] += stack.count
-        if names[0] not in FIRST or not {"main", "work"} & set(names):
+        if not names or names[0] not in FIRST or not first & set(names):  # not names: a thread that is gone in the kernel
             rootless[";".join(names)[:200]] += stack.count
     del wrong[None]
     yield Figure(f"{what}: wrong neighbours {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)
@@ -62,6 +64,14 @@ def shapes(run, what, command):
 def stacks(run):
     for threads in (1, 4):
         yield from shapes(run, f"{threads} threads", run.interpreter.command("shapes.c", threads))
+
+
+@row("kernel-thrown", "C++: exceptions, longjmp and contexts: 0 wrong neighbours, >= 99.5 % from the first function on", language="native")
+def thrown(run):
+    if run.interpreter.name not in PLUS_PLUS:
+        raise Skip("which compiler of C++ belongs to it is not known")
+    built = compiled.build(PLUS_PLUS[run.interpreter.name], NATIVE / "thrown.cc", "-pthread")
+    yield from shapes(run, "thrown", [built])
 
 
 TABLELESS = ("-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer")

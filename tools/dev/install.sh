@@ -22,6 +22,7 @@ build   libzstd-dev
 build   zlib1g-dev
 demo    ruby              ruby
 test    ruby              ruby3.1
+test    g++               g++
 test    libcmocka-dev
 test    bpftool
 test    protobuf-compiler protoc

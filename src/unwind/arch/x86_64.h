@@ -32,6 +32,12 @@ enum {
 	UNWIND_SP = X86_RSP,
 	UNWIND_ENTRY_CFA = 8, /* from the stack pointer, where a function begins */
 	UNWIND_FP = X86_RBP,
+	/* In which a handler is told what is thrown (__builtin_eh_return_data_regno). */
+	UNWIND_EH_FIRST = X86_RAX,
+	UNWIND_EH_SECOND = X86_RDX,
+	/* In libgcc's struct _Unwind_Context (unwind-dw2.c), behind the places of 18 registers. */
+	UNWIND_CONTEXT_SP = 144,
+	UNWIND_CONTEXT_PC = 152,
 	UNWIND_PC = X86_RIP,
 	/* The return address, from the CFA. */
 	UNWIND_RETURN = -8,

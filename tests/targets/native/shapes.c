@@ -28,7 +28,7 @@
 	"\"recurse\": [\"recurse\", \"leaf\"], \"variable\": [\"leaf\"], "                                                    \
 	"\"realigned\": [\"leaf\", \"nested\"], \"sorted\": [\"compare\"], \"compare\": [\"leaf\"], \"chosen\": [\"leaf\"], " \
 	"\"on_signal\": [\"nested\"], \"leaf\": [], \"called\": [], \"clocked\": [], \"entered\": [], "                       \
-	"\"raised\": []}"
+	"\"raised\": []}, \"first\": [\"main\", \"work\"]"
 
 static volatile sig_atomic_t handled;
 
