@@ -165,6 +165,12 @@ static void set_saved(const struct cfi_row *row, struct unwind_rule *rule)
 #undef SET
 }
 
+/* Is the caller's stack pointer the CFA?  At the end of longjmp() it is in a register. */
+static bool is_cfa(const struct cfi_rule *sp)
+{
+	return sp->how == CFI_SAME || (sp->how == CFI_CFA_PLUS && !sp->offset);
+}
+
 bool unwind_rule_of_row(const struct cfi_row *row, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ 0 };
@@ -176,7 +182,8 @@ bool unwind_rule_of_row(const struct cfi_row *row, struct unwind_rule *rule)
 		rule->kind = UNWIND_END;
 		return true;
 	}
-	if (row->return_register == UNWIND_PC && set_cfa(row, rule) && set_return(row, rule)) {
+	if (row->return_register == UNWIND_PC && is_cfa(&row->registers[UNWIND_SP]) &&
+	    set_cfa(row, rule) && set_return(row, rule)) {
 		set_saved(row, rule);
 		return true;
 	}

@@ -133,16 +133,19 @@ static void a_return_address_in_a_register(void **state)
 static void what_cannot_be_told_is_no_rule(void **state)
 {
 	struct unwind_rule rule;
-	struct cfi_row rows[] = {
-		usual(X86_RSP, 1ll << 40), usual(UNWIND_PC, 8), usual(X86_RSP, 8),
-		usual(X86_RSP, 8),         usual(X86_RSP, 8),   usual(X86_RSP, 8)
-	};
+	struct cfi_row rows[] = { usual(X86_RSP, 1ll << 40), usual(UNWIND_PC, 8), usual(X86_RSP, 8),
+				  usual(X86_RSP, 8),         usual(X86_RSP, 8),   usual(X86_RSP, 8),
+				  usual(X86_RDI, 0) };
 
 	(void)state;
 	rows[2].cfa = (struct cfi_rule){ .how = CFI_UNDEFINED };
 	rows[3].cfa = EXPRESSION(CFI_IS_EXPRESSION, 0x77, 8, 0x06, 0x06);
 	rows[4].cfa = EXPRESSION(CFI_IS_EXPRESSION, 0x77, 8, 0x06, 0x23, 9);
 	rows[5].registers[UNWIND_PC].offset = -16;
+	/* the end of longjmp() */
+	rows[6].registers[UNWIND_PC] = (struct cfi_rule){ .how = CFI_REGISTER_PLUS,
+							  .reg = X86_RDX };
+	rows[6].registers[X86_RSP] = (struct cfi_rule){ .how = CFI_REGISTER_PLUS, .reg = X86_R8 };
 	for (u32 i = 0; i < COUNT_OF(rows); i++) {
 		assert_false(unwind_rule_of_row(&rows[i], &rule));
 		assert_int_equal(rule.kind, UNWIND_NONE);
