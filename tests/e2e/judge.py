@@ -5,10 +5,12 @@ A grammar is the set of stacks that the program itself wrote down: root first, e
 a (label, line), line None for a C function. Callers must stand on the very line that calls; the
 leaf may stand on any line that its method was seen on, or on none when that is not known yet.
 """
+import re
 from collections import Counter
 
 import folded
 
+SECTION = re.compile(r"\A(?:rescue|ensure) in ")
 COMPLETE, HELD, STARTING, IMPOSSIBLE = "complete", "moving", "starting", "impossible"
 UNNAMED, CALLER_LINE = "unnamed", "caller line"
 
@@ -18,8 +20,26 @@ def line_of(frame):
     return None if (frame.path or "").startswith("<internal:") else frame.line
 
 
+def without_rescue(frames):
+    """Documented exception: since 3.4 Ruby's backtraces leave out the frames of rescue and ensure, and
+    their owner stands on the line of the innermost (Feature #20275). sonde shows what runs. Leaf first."""
+    kept, line = [], None
+    for frame in frames:
+        if SECTION.match(frame.label):
+            line = line or frame.line
+        elif line:
+            kept.append(frame._replace(line=line))
+            line = None
+        else:
+            kept.append(frame)
+    return kept
+
+
 class Grammar:
-    def __init__(self, root, legal):
+    """`joins`: what the program wrote down has no frames of rescue and ensure (without_rescue)."""
+
+    def __init__(self, root, legal, joins=False):
+        self.joins = joins
         root = [tuple(frame) for frame in root]
         stacks = [root + [tuple(frame) for frame in stack] for stack in legal]
         stacks += [root[:depth] for depth in range(1, len(root) + 1)]
@@ -34,6 +54,8 @@ class Grammar:
                 name, line = plain[depth]
                 if line is not None:
                     self.lines.setdefault(name, set()).add(line)
+        for lines in self.lines.values() if joins else ():
+            lines.add(min(lines) - 1)  # where a method's own rescue begins: the line of its def
 
     def allow_leaf(self, callers, name):
         """A C function that may stand on these callers without being in the trace."""
@@ -59,6 +81,8 @@ class Grammar:
 
     def classify(self, stack):
         frames = folded.strip_marks(stack.frames)
+        if self.joins:
+            frames = without_rescue(frames[::-1])[::-1]
         if not frames:
             return STARTING if stack.frames else IMPOSSIBLE
         labels = [frame.label for frame in frames]

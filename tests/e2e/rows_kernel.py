@@ -173,8 +173,9 @@ def managed(stacks):
     return [stack._replace(frames=tuple(frame for frame in stack.frames if not frame.is_native)) for stack in stacks]
 
 
-def stitched(run, what, program, args, grammar_of):
-    """Every stack of a program that does nothing but call: by its own grammar, from the first native function on."""
+def stitched(run, what, program, args, grammar_of, leftovers=0):
+    """Every stack of a program that does nothing but call: by its own grammar, from the first native function on.
+    `leftovers`: so many of a million may be impossible."""
     samples = run.count(200_000, 3_000)
     with start(run.interpreter, program, *args) as target:
         grammar = grammar_of(target.facts)
@@ -182,8 +183,11 @@ def stitched(run, what, program, args, grammar_of):
     stacks = [stack for stack in recording.stacks if not is_beside(stack, target.pid) and stack.tid == target.pid]
     verdict = Verdict(grammar, managed(stacks))
     for kind in (IMPOSSIBLE, CALLER_LINE, UNNAMED):
-        yield impossible(what, verdict, kind)
-    yield at_least(f"{what}: complete", verdict.share(COMPLETE), 99.9 if run.full else 99.5, " %")
+        yield impossible(what, verdict, kind) if not leftovers else at_most(
+            f"{what}: {kind} of {verdict.total} ({verdict.example(kind)[-200:]})", verdict.counts[kind],
+            3 + round(leftovers * verdict.total / 1e6))
+    yield at_least(f"{what}: complete", verdict.share(COMPLETE),
+                   99.9 if run.full and not leftovers else 99.5, " %")
     whole = sum(stack.count for stack in stacks if is_whole(stack))
     yield at_least(f"{what}: from the first function on", 100 * whole / verdict.total, 99.5, " %",
                    stats.least_bar(99.5, verdict.total))
@@ -194,6 +198,10 @@ def stitched(run, what, program, args, grammar_of):
 def ruby(run):
     yield from stitched(run, "tight", "torn.rb", ("tight",), tight_grammar)
     yield from stitched(run, "called", "called.rb", (), tight_grammar)
+    joins = run.interpreter.version >= (3, 4)
+    # 2.7 publishes a frame before it fills it, and what C calls is told from leftovers by little (DECISIONS 11)
+    leftovers = 200 if run.interpreter.version < (3, 0) else 0
+    yield from stitched(run, "thrown", "thrown.rb", (), lambda facts: tight_grammar(facts, joins), leftovers)
 
 
 @row("kernel-python", "Python in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on",

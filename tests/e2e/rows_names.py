@@ -8,27 +8,12 @@ import tempfile
 from pathlib import Path
 
 import folded
+from judge import without_rescue
 from rows import Figure, exactly, holds, row
 from target import start
 
 OPENER = Path(__file__).resolve().parent / "open_page.mjs"
 NPM = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sonde" / "npm"
-SECTION = re.compile(r"\A(?:rescue|ensure) in ")
-
-
-def without_rescue(frames):
-    """Documented exception: since 3.4 Ruby's backtraces leave out the frames of rescue and ensure, and
-    their owner stands on the line of the innermost (Feature #20275). sonde shows what runs."""
-    kept, line = [], None
-    for frame in frames:
-        if SECTION.match(frame.label):
-            line = line or frame.line
-        elif line:
-            kept.append(frame._replace(line=line))
-            line = None
-        else:
-            kept.append(frame)
-    return kept
 
 
 def without_internal(frames, version):

@@ -24,8 +24,8 @@ def is_beside(stack, pid):
     return timer or is_early(stack)
 
 
-def tight_grammar(facts):
-    grammar = Grammar(facts["root"], facts["legal"])
+def tight_grammar(facts, joins=False):
+    grammar = Grammar(facts["root"], facts["legal"], joins)
     grammar.allow_leaf(tuple((folded.method(label), line) for label, line in facts["root"]), "stop?")
     return grammar
 

@@ -7,7 +7,10 @@
  * - An instruction that calls has a call cache, which names the method.  Another thread can have called something else from
  *   there since, but not before the frame is filled: that takes the VM's lock.  So a frame that is of another method, and not
  *   on the receiver, or one on an object of the cache's class, is a leftover.
- * - A C function can call anything, and what it calls ends it, too: such a frame says so (FINISH).
+ * - A C function can call anything, and what it calls ends it, too: such a frame says so (FINISH).  A C function that it calls
+ *   has its environment right behind the caller's.
+ * - A block says whose it is by the environment around it: that of a method of which it is a part; and so do rescue and ensure,
+ *   of their caller.
  *
  * BPF-safe text, see step.h. */
 #pragma once
@@ -78,6 +81,48 @@ RUBY_WALKER bool ruby_is_called_by_c(const struct mem *mem, const struct ruby_co
 	       (ruby_iseq_start(mem, frame->iseq, &start) && start == frame->pc);
 }
 
+/* Does an instruction that has no call of its own, but a number as its last operand, call by way of C?  (checkmatch, concatstrings) */
+RUBY_WALKER bool ruby_calls_by_c(const struct mem *mem, u64 pc)
+{
+	u64 operand;
+
+	return mem_peek(mem, pc - 8, &operand, 8) && operand && !ruby_address_ok(operand);
+}
+
+/* Is a block not a part of what the environment around it is of?  Of a method, that is; of another block it is not asked. */
+RUBY_WALKER bool ruby_is_elsewhere(const struct mem *mem, const struct ruby_state *state,
+				   const struct ruby_control_frame *frame,
+				   const struct ruby_env *env)
+{
+	struct ruby_env outer;
+	u64 body, local, iseq;
+
+	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_BLOCK || (env->flags & RUBY_ENV_LOCAL) ||
+	    !mem_peek(mem, (env->specval & ~3ull) - 16, &outer, sizeof outer))
+		return false;
+	if (!ruby_is_frame_type(outer.flags))
+		return true;
+	if ((outer.flags & RUBY_TYPE_MASK) != RUBY_TYPE_METHOD ||
+	    !ruby_method_code(mem, outer.me_cref, &iseq) || !iseq)
+		return false;
+	return mem_peek(mem, frame->iseq + RUBY_ISEQ_BODY, &body, 8) &&
+	       mem_peek(mem, body + state->at.body_local_iseq, &local, 8) && local != iseq;
+}
+
+/* Can the caller have called this?  `by_c`: that is a C function. */
+RUBY_WALKER bool ruby_can_be_called(const struct mem *mem, const struct ruby_state *state,
+				    const struct ruby_control_frame *caller, bool by_c,
+				    const struct ruby_control_frame *frame,
+				    const struct ruby_env *env)
+{
+	if ((env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC)
+		return frame->ep == caller->sp + 16 || !(by_c || ruby_calls_by_c(mem, caller->pc));
+	if ((env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_RESCUE)
+		return (env->specval & ~3ull) == caller->ep;
+	return !ruby_is_elsewhere(mem, state, frame, env) &&
+	       (!by_c || ruby_is_called_by_c(mem, frame, env));
+}
+
 /* A method that has left stands behind its `leave`, which its last instruction is, too. */
 RUBY_WALKER bool ruby_has_left(const struct mem *mem, const struct ruby_control_frame *frame)
 {
@@ -128,7 +173,6 @@ RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_
 		ruby_know_top(walk);
 		return ruby_fill_called(mem, &called, by_c, frame, env);
 	}
-	if (by_c)
-		return is_filled && ruby_is_called_by_c(mem, frame, env);
-	return is_filled && !(is_cached && ruby_has_left(mem, frame));
+	return is_filled && ruby_can_be_called(mem, state, &caller, by_c, frame, env) &&
+	       !(is_cached && ruby_has_left(mem, frame));
 }

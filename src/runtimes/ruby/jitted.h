@@ -36,24 +36,25 @@ RUBY_WALKER bool ruby_jit_runs(const struct mem *mem, const struct ruby_state *s
 	       mem_peek(mem, at + state->at.frame_size - 8, &jit_return, 8) && jit_return;
 }
 
-/* METHOD to DUMMY: 0x1111 to 0x7777, 0x7888, 0x7999. */
-RUBY_WALKER bool ruby_is_frame_type(u64 flags)
+/* The object that keeps an environment which a block has captured; 0: it is on the stack. It stands where the flags
+ * were there, for the garbage collector (vm_make_env_each()). */
+RUBY_WALKER u64 ruby_env_object(const struct mem *mem, u64 ep, const struct ruby_env *env)
 {
-	u64 digits = flags >> 16;
+	u64 object;
 
-	return flags & 1 && flags < 1ull << 31 && digits >> 12 && digits % 256 % 17 == 0 &&
-	       (digits >> 4) % 256 % 17 == 0;
+	return env->flags & RUBY_ENV_ESCAPED && mem_peek(mem, ep + 8, &object, 8) ? object : 0;
 }
 
-/* The callee's of what stands on the stack. */
-RUBY_WALKER bool ruby_find_env(const struct mem *mem, u64 caller_ep, struct ruby_env *env)
+/* The callee's of what stands on the stack; or what was there, if `object` keeps it. */
+RUBY_WALKER bool ruby_find_env(const struct mem *mem, u64 caller_ep, u64 object,
+			       struct ruby_env *env)
 {
 	if (!ruby_address_ok(caller_ep))
 		return false;
 	for (u32 i = 1; i <= RUBY_VALUES_SOUGHT; i++) {
 		if (!mem_peek(mem, caller_ep + 8ull * i, env, sizeof *env))
 			return false;
-		if (ruby_is_frame_type(env->flags))
+		if (ruby_is_frame_type(env->flags) || (object && env->flags == object))
 			return true;
 	}
 	return false;
@@ -114,11 +115,17 @@ RUBY_WALKER bool ruby_settle_jitted(const struct mem *mem, const struct ruby_sta
 {
 	struct ruby_control_frame caller;
 	struct ruby_env found;
-	u64 iseq;
+	u64 iseq, object = ok ? ruby_env_object(mem, frame->ep, env) : 0;
 
 	if (!(walk->flags & WALK_STANDS) || !mem_peek(mem, at, &caller, sizeof caller) ||
 	    caller.ep < walk->base || caller.ep >= walk->limit ||
-	    !ruby_find_env(mem, caller.ep, &found) || !ruby_method_code(mem, found.me_cref, &iseq))
+	    !ruby_find_env(mem, caller.ep, object, &found))
+		return ok && ruby_fill(mem, frame, env);
+	if (object && found.flags == object) {
+		ruby_know_top(walk);
+		return true;
+	}
+	if (!ruby_method_code(mem, found.me_cref, &iseq))
 		return ok && ruby_fill(mem, frame, env);
 	bool is_found = ok && ruby_is_of(found.me_cref, iseq, frame, env);
 	if (!is_found && ok && (state->facts & RUBY_JIT_KEEPS_ARGUMENTS) &&

@@ -124,9 +124,11 @@ struct ruby_env {
 enum ruby_frame_type {
 	RUBY_TYPE_MASK = 0x7fff0001,
 	RUBY_TYPE_METHOD = 0x11110001,
+	RUBY_TYPE_BLOCK = 0x22220001,
 	RUBY_TYPE_TOP = 0x44440001,
 	RUBY_TYPE_CFUNC = 0x55550001,
-	RUBY_TYPE_IFUNC = 0x66660001, /* its iseq slot holds no iseq */
+	RUBY_TYPE_IFUNC = 0x66660001,  /* its iseq slot holds no iseq */
+	RUBY_TYPE_RESCUE = 0x78880001, /* or ensure */
 };
 
 enum ruby_frame_flags {

@@ -54,6 +54,15 @@ RUBY_WALKER bool ruby_iseq_start(const struct mem *mem, u64 iseq, u64 *start)
 	       ruby_address_ok(body) && mem_peek(mem, body + RUBY_BODY_TYPE + 8, start, 8);
 }
 
+/* METHOD to DUMMY: 0x1111 to 0x7777, 0x7888, 0x7999. */
+RUBY_WALKER bool ruby_is_frame_type(u64 flags)
+{
+	u64 digits = flags >> 16;
+
+	return flags & 1 && flags < 1ull << 31 && digits >> 12 && digits % 256 % 17 == 0 &&
+	       (digits >> 4) % 256 % 17 == 0;
+}
+
 /* Is the frame one of this method, a C function's if there is no `iseq`? */
 RUBY_WALKER bool ruby_is_of(u64 entry, u64 iseq, const struct ruby_control_frame *frame,
 			    const struct ruby_env *env)

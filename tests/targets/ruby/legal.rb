@@ -5,17 +5,23 @@
 require "json"
 
 module Legal
-  # That call something in turn: their own line is their caller's.
-  NATIVE = /\A(\w+#)?(map|!=)\z/.freeze
-
   module_function
+
+  # Ruby gives a C function the line of its caller, and what it has in Ruby, too, one of its own or that.  A method that calls
+  # itself, and blocks, may be on one line with who calls them.
+  def native?(frame, caller)
+    frame.path.start_with?("<internal:") ||
+      (caller && frame.lineno == caller.lineno && frame.path == caller.path && frame.label != caller.label &&
+       !frame.label.include?(" in "))
+  end
 
   # From the method `from` on, root first, as [label, line]; a C function has line null.
   def stacks(from)
     seen = {}
     trace = TracePoint.new(:line, :call, :return, :b_call, :b_return, :c_call) do |point|
-      stack = caller_locations(1).reverse.map do |frame|
-        [frame.label, frame.label =~ NATIVE ? nil : frame.lineno]
+      frames = caller_locations(1).reverse
+      stack = frames.each_with_index.map do |frame, i|
+        [frame.label, native?(frame, i.positive? ? frames[i - 1] : nil) ? nil : frame.lineno]
       end
       if point.event == :c_call
         owner = RUBY_VERSION >= "3.4" ? "#{point.defined_class}#" : ""

@@ -280,6 +280,72 @@ static void below_a_c_function_a_frame_says_so(void **state)
 	assert_int_equal(outcome(), LEFT_OUT);
 }
 
+/* By C, or by an instruction that calls by way of C: its environment is right behind what the caller has. */
+static void a_c_function_that_c_calls_is_behind_its_caller(void **state)
+{
+	(void)state;
+	for (u32 by_c = 0; by_c < 2; by_c++) {
+		set_up();
+		put_frame(5, 50, 0, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL, called_entry, 0);
+		memory_put_u64(&memory, STACK + 50 * 8 - 16, make_c_entry());
+		called_iseq = 0;
+		if (by_c) {
+			memory_put_u64(&memory, caller, 0);
+			memory_put_u64(&memory, caller + 16, 0);
+			memory_put_u64(&memory, STACK + 40 * 8 - 16, make_c_entry());
+			memory_put_u64(&memory, STACK + 40 * 8, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
+			memory_put_u64(&memory, STACK + 40 * 8 - 8, 0);
+		} else {
+			memory_put_u64(&memory, caller_pc - 8, 3); /* checkmatch rescue */
+		}
+		assert_int_equal(outcome(), LEFT_OUT);
+		memory_put_u64(&memory, caller + 8, STACK + 48 * 8);
+		assert_true(mem_peek(&memory.mem, STACK + 50 * 8 - 16, &called_entry, 8));
+		struct result r;
+		walk(MAIN, &r);
+		assert_int_equal(r.frames[0].id, called_entry);
+	}
+}
+
+/* What is left of another method's has that one's environment around it. */
+static void a_rescue_is_its_callers(void **state)
+{
+	u64 ep;
+
+	(void)state;
+	set_up();
+	assert_true(mem_peek(&memory.mem, caller + 32, &ep, 8));
+	set_leaf(NUMBER, BLOCK, 3);
+	memory_put_u64(&memory, STACK + 50 * 8, RUBY_TYPE_RESCUE);
+	memory_put_u64(&memory, STACK + 50 * 8 - 8, (ep + 64) | 1);
+	assert_int_equal(outcome(), LEFT_OUT);
+	memory_put_u64(&memory, STACK + 50 * 8 - 8, ep | 1);
+	assert_int_equal(outcome(), KEPT);
+}
+
+/* A block of another method, and one around which there is none. */
+static void a_block_is_a_part_of_what_is_around_it(void **state)
+{
+	u64 iseq, body, outer;
+
+	(void)state;
+	set_up();
+	outer = make_object(0) + 0x40;
+	put_frame(5, 50, make_iseq("block in bob", "bob", called_iseq), PLAIN, 0, 0);
+	set_leaf(NUMBER, BLOCK, 3);
+	memory_put_u64(&memory, STACK + 50 * 8, RUBY_TYPE_BLOCK);
+	memory_put_u64(&memory, STACK + 50 * 8 - 8, outer | 1);
+	assert_int_equal(outcome(), LEFT_OUT);
+	memory_put_u64(&memory, outer - 16, called_entry);
+	memory_put_u64(&memory, outer, PLAIN);
+	assert_true(mem_peek(&memory.mem, leaf + 16, &iseq, 8));
+	assert_true(mem_peek(&memory.mem, iseq + RUBY_ISEQ_BODY, &body, 8));
+	memory_put_u64(&memory, body + ruby.at.body_local_iseq, called_iseq);
+	assert_int_equal(outcome(), KEPT);
+	memory_put_u64(&memory, body + ruby.at.body_local_iseq, iseq);
+	assert_int_equal(outcome(), LEFT_OUT);
+}
+
 static void a_block_that_a_method_yields_to_is_known(void **state)
 {
 	u64 start, captured = make_object(0);
@@ -295,6 +361,7 @@ static void a_block_that_a_method_yields_to_is_known(void **state)
 	assert_int_equal(outcome(), CALLED);
 	/* of a block this is what it is nested in */
 	memory_put_u64(&memory, STACK + 40 * 8, BLOCK & ~RUBY_ENV_LOCAL);
+	memory_put_u64(&memory, captured, PLAIN);
 	ruby.facts &= ~(u32)RUBY_HAS_CLASS_PATHS;
 	assert_int_equal(outcome(), LEFT_OUT);
 }
@@ -326,6 +393,9 @@ int main(void)
 		OF_BOTH(a_c_function_is_known_by_what_was_pushed),
 		OF_BOTH(two_caches_are_not_mixed_up),
 		OF_BOTH(below_a_c_function_a_frame_says_so),
+		OF_BOTH(a_c_function_that_c_calls_is_behind_its_caller),
+		OF_BOTH(a_rescue_is_its_callers),
+		OF_BOTH(a_block_is_a_part_of_what_is_around_it),
 		OF_BOTH(a_block_that_a_method_yields_to_is_known),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,24 @@ static void what_has_no_entry_is_not_known(void **state)
 	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_KNOWN);
 }
 
+/* Captured by a block: on the stack the object that keeps it has the place of its flags. */
+static void an_environment_on_the_heap_is_its_own(void **state)
+{
+	u64 object = make_object(0), heap = object + 0x40;
+
+	(void)state;
+	set_up();
+	put_env(LEAF_WORD + 6, called_entry, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL); /* is left there */
+	memory_put_u64(&memory, heap - 16, left_entry);
+	memory_put_u64(&memory, heap, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL | RUBY_ENV_ESCAPED);
+	memory_put_u64(&memory, heap + 8, object);
+	memory_put_u64(&memory, leaf + 32, heap);
+	memory_put_u64(&memory, env_at(LEAF_WORD), object);
+	check(left_iseq, start_of(left_iseq) + 16, WALK_TOP_KNOWN);
+	memory_put_u64(&memory, env_at(LEAF_WORD), object + 8); /* another's */
+	check(called_iseq, start_of(called_iseq), WALK_TOP_KNOWN);
+}
+
 /* Captured by a block: where the caller's values lie is not known. */
 static void below_an_environment_on_the_heap_nothing_is_known(void **state)
 {
@@ -167,6 +185,7 @@ int main(void)
 		cmocka_unit_test(a_method_is_known_before_it_is_filled),
 		cmocka_unit_test(a_c_function_is_known_before_it_is_filled),
 		cmocka_unit_test(what_has_no_entry_is_not_known),
+		cmocka_unit_test(an_environment_on_the_heap_is_its_own),
 		cmocka_unit_test(below_an_environment_on_the_heap_nothing_is_known),
 		cmocka_unit_test(of_two_the_name_that_is_called_decides),
 	};
