@@ -45,6 +45,16 @@ PYTHON_WALKER bool python_is_pushed(const struct mem *mem, const struct python_s
 	       owner == PYTHON_OWNED_BY_THREAD && python_is_code(mem, state, code);
 }
 
+/* Is a function's frame in the part of a thread's stack of frames that is in use?  The innermost one is in the last chunk. */
+PYTHON_WALKER bool python_is_on_stack(const struct mem *mem, const struct python_state *state,
+				      u64 thread, u64 frame)
+{
+	u64 words[2]; /* the chunk, and where it is free from */
+
+	return mem_peek(mem, thread + state->at.thread_top - 8, words, sizeof words) &&
+	       frame - words[0] < words[1] - words[0];
+}
+
 /* Where the frame ends behind which this one was pushed: here, or in the chunk before. */
 PYTHON_WALKER u64 python_pushed_behind(const struct mem *mem, const struct python_state *state,
 				       u64 thread, u64 frame)

@@ -397,12 +397,14 @@ PYTHON_WALKER enum step python_pass_shim(const struct python_state *state, struc
 		       STEP_HIDDEN;
 }
 
-/* What an entry finds in its cframe may be anything at all. */
+/* What an entry finds in its cframe may be anything at all: no frame, or one that is not on the thread's stack of frames any more. */
 PYTHON_WALKER bool python_runs_code(const struct mem *mem, const struct python_state *state,
-				    const struct python_frame *leaf)
+				    const struct walk *walk, const struct python_frame *leaf)
 {
 	return !state->at.thread_top || leaf->owner >= PYTHON_OWNED_BY_C ||
-	       python_is_code(mem, state, leaf->code);
+	       (python_is_code(mem, state, leaf->code) &&
+		(leaf->owner != PYTHON_OWNED_BY_THREAD || walk->link ||
+		 python_is_on_stack(mem, state, walk->thread, walk->cursor)));
 }
 
 /* Frames are a list: nobody knows where the outermost ones are. */
@@ -425,7 +427,7 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 	bool ok = python_read_frame(mem, state, walk->cursor, leaf, &frame);
 	if (!ok || !python_frame_ok(walk, &frame))
 		return leaf ? python_leave_out(state, walk, ok ? frame.previous : 0) : STEP_FAULT;
-	if (leaf && !python_runs_code(mem, state, &frame))
+	if (leaf && !python_runs_code(mem, state, walk, &frame))
 		return python_leave_out(state, walk, frame.previous);
 	if (leaf && !python_link(mem, state, walk, &frame))
 		return STEP_FAULT;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torn.py flat | nested | leaf | generators | resumed | recursion | called - call graphs that tear in the hands of a careless reader.
+"""torn.py flat | nested | leaf | generators | resumed | recursion | called | thrown - call graphs that tear in the hands of a careless reader.
 
 They do nothing but call.  Before it begins, a forked child runs the same turn under a tracer and writes down
 every stack that exists, with lines: `legal`.
@@ -8,6 +8,7 @@ import sys
 
 import truth
 from called import called
+from thrown import thrown
 
 ONE = [1]
 
@@ -220,7 +221,7 @@ def recursion():
 
 
 TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "resumed": resumed,
-         "recursion": recursion, "called": called}
+         "recursion": recursion, "called": called, "thrown": thrown}
 
 
 def run(turn):

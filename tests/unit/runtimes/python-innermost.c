@@ -71,6 +71,8 @@ static void set_up(struct stage *stage, u32 version)
 	put(stage, THREAD + at->thread_interp, INTERP);
 	put(stage, THREAD + at->thread_frame, OUTER);
 	put_cframe(stage, OUTER, FUNCTION, ROOT);
+	put(stage, THREAD + at->thread_top - 8, FUNCTION - 24); /* a chunk */
+	put(stage, THREAD + at->thread_top, FUNCTION + 8 * FRAME_WORDS);
 	put(stage, FUNCTION + at->frame_code, CODE);
 	put(stage, FUNCTION + at->frame_pc, CODE + at->code_bytecode);
 	if (stage->python.facts & PYTHON_HAS_SHIMS) {
@@ -422,6 +424,22 @@ static void c_leaves_a_function(void **state)
 	}
 }
 
+/* A cframe leads to the last function of an earlier entry, whose frame was popped and is as it was. */
+static void what_was_popped_does_not_run(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	for (u32 v = 0; v < COUNT_OF(versions); v++) {
+		set_up_entry(&stage, versions[v]);
+		push_second(&stage, true, FUNCTION);
+		put_cframe(&stage, INNER, SECOND, OUTER);
+		assert_outcome(&stage, STEP_DONE, 2, 0);
+		put(&stage, THREAD + stage.python.at.thread_top, SECOND);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+	}
+}
+
 /* It is published before it leads to who calls it. */
 static void a_function_enters_another(void **state)
 {
@@ -539,6 +557,7 @@ int main(void)
 		cmocka_unit_test(c_enters_a_function_for_a_generator),
 		cmocka_unit_test(c_enters_a_generator),
 		cmocka_unit_test(c_leaves_a_function),
+		cmocka_unit_test(what_was_popped_does_not_run),
 		cmocka_unit_test(a_function_enters_another),
 		cmocka_unit_test(a_frame_of_no_function_is_passed_over),
 		cmocka_unit_test(a_shim_is_known_by_what_it_runs),
