@@ -484,6 +484,13 @@ static void take(const struct reader *reader, u64 behind, struct instruction *ou
 		out->kind = INSTRUCTION_LOSE_FP;
 }
 
+bool instruction_is_mark(const u8 *bytes)
+{
+	static const u8 endbr64[INSTRUCTION_MARK_BYTES] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return memcmp(bytes, endbr64, sizeof endbr64) == 0;
+}
+
 bool instruction_read(const u8 *bytes, u64 left, u64 address, struct instruction *out)
 {
 	struct reader reader = { .bytes = bytes,

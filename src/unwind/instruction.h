@@ -39,5 +39,9 @@ struct instruction {
 	u64 target;
 };
 
+enum { INSTRUCTION_MARK_BYTES = 4 };
+
+/* Are these four bytes endbr64, with which begins what may be jumped to (CET), and which does nothing? */
+bool instruction_is_mark(const u8 *bytes);
 /* The one at `address`, of which `left` bytes are there. False: there is none. */
 bool instruction_read(const u8 *bytes, u64 left, u64 address, struct instruction *out);

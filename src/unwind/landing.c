@@ -2,7 +2,6 @@
  * landing.c - see landing.h. */
 #include "unwind/landing.h"
 
-#include "base/cursor.h"
 #include "elf/cfi.h"
 #include "elf/image.h"
 #include "unwind/arch.h"
@@ -13,7 +12,7 @@
 #include <string.h>
 
 enum {
-	CODE_MAX = 1 << 16,
+	CODE_MAX = 4096, /* bytes between two rows; libgcc's have some 400 */
 	RET = 0xc3,
 	/* mov disp32(%rbp), %reg: REX.W, opcode, mod 2 and rm 5 */
 	LOAD_BYTES = 7,
@@ -46,11 +45,10 @@ void unwind_rule_behind_leap(struct unwind_rule *rule)
 /* _Unwind_DebugHook is called last, and is there for debuggers to stop at. */
 static bool does_nothing(const struct image *image, u64 function)
 {
-	static const u8 marked[] = { 0xf3, 0x0f, 0x1e, 0xfa, RET }; /* endbr64 */
-	u8 bytes[sizeof marked];
+	u8 bytes[INSTRUCTION_MARK_BYTES + 1];
 
 	return function && image_bytes(image, function, bytes, sizeof bytes) &&
-	       (bytes[0] == RET || memcmp(bytes, marked, sizeof marked) == 0);
+	       bytes[instruction_is_mark(bytes) ? INSTRUCTION_MARK_BYTES : 0] == RET;
 }
 
 /* Of a function that does something; `size`: there is none. */

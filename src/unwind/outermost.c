@@ -37,8 +37,8 @@ enum {
 	HLT = 0xf4,       /* its last instruction */
 };
 
-/* Its first instructions: endbr64, where the library has such marks, and mov %rbx, %rsp. */
-static const u8 marked[] = { 0xf3, 0x0f, 0x1e, 0xfa }, unstacks[] = { 0x48, 0x89, 0xdc };
+/* mov %rbx, %rsp: its first instruction, behind a mark. */
+static const u8 unstacks[] = { 0x48, 0x89, 0xdc };
 
 /* Where it ends; 0: it is something else. */
 static u64 start_of_context_end(const struct image *image, u64 begin)
@@ -48,7 +48,7 @@ static u64 start_of_context_end(const struct image *image, u64 begin)
 
 	if (!image_bytes(image, begin, code, sizeof code))
 		return 0;
-	u32 at = memcmp(code, marked, sizeof marked) == 0 ? sizeof marked : 0;
+	u32 at = instruction_is_mark(code) ? INSTRUCTION_MARK_BYTES : 0;
 	if (memcmp(code + at, unstacks, sizeof unstacks) != 0)
 		return 0;
 	for (; instruction_read(code + at, sizeof code - at, begin + at, &instruction);
@@ -87,7 +87,6 @@ void unwind_outermost_spans(const struct image *image, unwind_span_fn *fn, void 
 
 	if (!add_start_of_context(image, &end, fn, arg))
 		return;
-
 	for (u32 i = 0; image_symbol(image, i, &symbol); i++)
 		if (symbol.section && is_outermost(&symbol) &&
 		    !fn(arg, symbol.value, symbol.value + symbol.size, &end))

@@ -11,6 +11,7 @@ from collections import Counter
 import folded
 
 SECTION = re.compile(r"\A(?:rescue|ensure) in ")
+UNTOLD = re.compile(r"(\A|\.)proc\Z")  # a C function that makes an enumerator's block; no tracer is told of it
 COMPLETE, HELD, STARTING, IMPOSSIBLE = "complete", "moving", "starting", "impossible"
 UNNAMED, CALLER_LINE = "unnamed", "caller line"
 
@@ -36,13 +37,15 @@ def without_rescue(frames):
 
 
 class Grammar:
-    """`joins`: what the program wrote down has no frames of rescue and ensure (without_rescue)."""
+    """`joins`: what the program wrote down has no frames of rescue and ensure (without_rescue). `apart`: stacks that
+    do not begin at the root, of fibers; one that begins or ends may have no frame yet, or none any more."""
 
-    def __init__(self, root, legal, joins=False):
-        self.joins = joins
+    def __init__(self, root, legal, joins=False, apart=()):
+        self.joins, self.apart = joins, apart
         root = [tuple(frame) for frame in root]
         stacks = [root + [tuple(frame) for frame in stack] for stack in legal]
         stacks += [root[:depth] for depth in range(1, len(root) + 1)]
+        stacks += [[tuple(frame) for frame in stack] for stack in apart]
         self.callers = set()  # every (stack of callers on their lines, method of the leaf)
         self.names = set()    # the same without lines
         self.lines = {}       # method: the lines that it was seen on
@@ -83,6 +86,10 @@ class Grammar:
         frames = folded.strip_marks(stack.frames)
         if self.joins:
             frames = without_rescue(frames[::-1])[::-1]
+        if self.apart and (not frames or UNTOLD.search(frames[-1].label)):
+            frames = frames[:-1]
+            if not frames:
+                return COMPLETE
         if not frames:
             return STARTING if stack.frames else IMPOSSIBLE
         labels = [frame.label for frame in frames]

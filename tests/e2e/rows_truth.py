@@ -25,7 +25,7 @@ def is_beside(stack, pid):
 
 
 def tight_grammar(facts, joins=False):
-    grammar = Grammar(facts["root"], facts["legal"], joins)
+    grammar = Grammar(facts["root"], facts["legal"], joins, facts.get("apart", ()))
     grammar.allow_leaf(tuple((folded.method(label), line) for label, line in facts["root"]), "stop?")
     return grammar
 

@@ -229,9 +229,8 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 	u64 inner = walk->limit, outer;
 	if (!python_outer(mem, state, walk, &outer))
 		return STEP_FAULT;
-	if (outer) {
-		walk->limit =
-			inner; /* python_mend() asks who runs, and may come to the outer one */
+	if (outer) { /* python_mend() asks who runs, and may come to this one */
+		walk->limit = inner;
 		return STEP_FAULT;
 	}
 	if (!whole || !python_is_outermost(mem, state, walk))

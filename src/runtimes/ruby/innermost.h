@@ -8,7 +8,7 @@
  *   there since, but not before the frame is filled: that takes the VM's lock.  So a frame that is of another method, and not
  *   on the receiver, or one on an object of the cache's class, is a leftover.
  * - A C function can call anything, and what it calls ends it, too: such a frame says so (FINISH).  A C function that it calls
- *   has its environment right behind the caller's.
+ *   has its environment right behind the caller's, if that is on the stack.
  * - A block says whose it is by the environment around it: that of a method of which it is a part; and so do rescue and ensure,
  *   of their caller.
  *
@@ -116,7 +116,8 @@ RUBY_WALKER bool ruby_can_be_called(const struct mem *mem, const struct ruby_sta
 				    const struct ruby_env *env)
 {
 	if ((env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC)
-		return frame->ep == caller->sp + 16 || !(by_c || ruby_calls_by_c(mem, caller->pc));
+		return frame->ep == caller->sp + 16 || (env->flags & RUBY_ENV_ESCAPED) ||
+		       !(by_c || ruby_calls_by_c(mem, caller->pc));
 	if ((env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_RESCUE)
 		return (env->specval & ~3ull) == caller->ep;
 	return !ruby_is_elsewhere(mem, state, frame, env) &&

@@ -7,28 +7,28 @@ require "json"
 module Legal
   module_function
 
-  # Ruby gives a C function the line of its caller, and what it has in Ruby, too, one of its own or that.  A method that calls
-  # itself, and blocks, may be on one line with who calls them.
-  def native?(frame, caller)
-    frame.path.start_with?("<internal:") ||
-      (caller && frame.lineno == caller.lineno && frame.path == caller.path && frame.label != caller.label &&
-       !frame.label.include?(" in "))
+  # Ruby gives a C function the line of its caller, and so it does, or not, with what it has in Ruby itself.  `called`: names of
+  # C functions that were.
+  def native?(frame, caller, called)
+    frame.path.nil? || frame.path.start_with?("<internal:") ||
+      (caller && frame.lineno == caller.lineno && frame.path == caller.path && called[frame.label[/[^#.]+\z/]])
   end
 
-  # From the method `from` on, root first, as [label, line]; a C function has line null.
+  # From the method `from` on, and all of a fiber's, root first, as [label, line]; a C function has line null.
   def stacks(from)
-    seen = {}
+    seen, called = {}, {}
     trace = TracePoint.new(:line, :call, :return, :b_call, :b_return, :c_call) do |point|
       frames = caller_locations(1).reverse
       stack = frames.each_with_index.map do |frame, i|
-        [frame.label, native?(frame, i.positive? ? frames[i - 1] : nil) ? nil : frame.lineno]
+        [frame.label, native?(frame, i.positive? ? frames[i - 1] : nil, called) ? nil : frame.lineno]
       end
       if point.event == :c_call
+        called[point.method_id.to_s] = true
         owner = RUBY_VERSION >= "3.4" ? "#{point.defined_class}#" : ""
         stack << ["#{owner}#{point.method_id}", nil]
       end
-      first = stack.index { |label, _| label =~ /\b#{from}\z/ }
-      seen[stack.drop(first)] = true if first
+      first = stack.index { |label, _| label =~ /\b#{from}\z/ && !label.include?(" in ") }
+      seen[stack.drop(first || 0)] = true if first || stack[0][0] != "<main>"
     end
     trace.enable { 3.times { yield } }
     seen.keys
