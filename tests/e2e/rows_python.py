@@ -18,7 +18,7 @@ from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
 KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown")
-SOME_KINDS = ("nested", "generators", "resumed", "called", "thrown")  # for a rehearsal
+SOME_KINDS = ("generators", "resumed", "called", "thrown")  # for a rehearsal
 
 
 def tight(run, kind, pause, rate, samples):

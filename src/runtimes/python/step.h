@@ -396,11 +396,13 @@ PYTHON_WALKER enum step python_pass_shim(const struct python_state *state, struc
 		       STEP_HIDDEN;
 }
 
-/* What an entry finds in its cframe may be anything at all: no frame, or one that is not on the thread's stack of frames any more. */
+/* What an entry finds in its cframe may be anything at all: no frame, or one that is not on the thread's stack of frames any more.
+ * While the thread moves that is gone before it can be read a second time. */
 PYTHON_WALKER bool python_runs_code(const struct mem *mem, const struct python_state *state,
 				    const struct walk *walk, const struct python_frame *leaf)
 {
-	return !state->at.thread_top || leaf->owner >= PYTHON_OWNED_BY_C ||
+	return !state->at.thread_top || !(walk->flags & WALK_STANDS) ||
+	       leaf->owner >= PYTHON_OWNED_BY_C ||
 	       (python_is_code(mem, state, leaf->code) &&
 		(leaf->owner != PYTHON_OWNED_BY_THREAD || walk->link ||
 		 python_is_on_stack(mem, state, walk->thread, walk->cursor)));

@@ -100,6 +100,7 @@ static struct outcome walk_all(struct stage *stage)
 	struct walk walk;
 
 	out.end = python_begin(&stage->mem, &stage->python, THREAD, &walk);
+	walk.flags |= WALK_STANDS;
 	for (u32 i = 0; step_goes_on(out.end) && i < 16; i++) {
 		struct frame frame = { 0 };
 		out.end = python_step(&stage->mem, &stage->python, &walk, &frame);
