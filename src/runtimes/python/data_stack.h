@@ -13,10 +13,11 @@ enum {
 	/* struct _PyStackChunk: the chunk before, and the words that this one holds while another is in use. */
 	PYTHON_CHUNK_TOP = 16,
 	PYTHON_CHUNK_DATA = 24,
-	PYTHON_TYPE = 8,       /* of an object */
-	PYTHON_TYPE_NAME = 8,  /* tp_name, behind a type's head, which has a size */
-	PYTHON_TYPE_ITEM = 24, /* tp_itemsize */
-	PYTHON_CODE_ITEM = 2,  /* sizeof(_Py_CODEUNIT) */
+	PYTHON_CHUNK_BYTES = 1 << 14, /* at least (DATA_STACK_CHUNK_SIZE) */
+	PYTHON_TYPE = 8,              /* of an object */
+	PYTHON_TYPE_NAME = 8,         /* tp_name, behind a type's head, which has a size */
+	PYTHON_TYPE_ITEM = 24,        /* tp_itemsize */
+	PYTHON_CODE_ITEM = 2,         /* sizeof(_Py_CODEUNIT) */
 };
 
 /* Is it a code object?  Of all types its alone has items of two bytes, and says so in memory that a fork's child has
@@ -45,14 +46,15 @@ PYTHON_WALKER bool python_is_pushed(const struct mem *mem, const struct python_s
 	       owner == PYTHON_OWNED_BY_THREAD && python_is_code(mem, state, code);
 }
 
-/* Is a function's frame in the part of a thread's stack of frames that is in use?  The innermost one is in the last chunk. */
-PYTHON_WALKER bool python_is_on_stack(const struct mem *mem, const struct python_state *state,
-				      u64 thread, u64 frame)
+/* Is a function's frame in the free part of the chunk that is in use?  In another one it may be the last that is popped: who
+ * leaves a chunk gives it back first. */
+PYTHON_WALKER bool python_was_popped(const struct mem *mem, const struct python_state *state,
+				     u64 thread, u64 frame)
 {
 	u64 words[2]; /* the chunk, and where it is free from */
 
 	return mem_peek(mem, thread + state->at.thread_top - 8, words, sizeof words) &&
-	       frame - words[0] < words[1] - words[0];
+	       frame - words[0] < PYTHON_CHUNK_BYTES && frame >= words[1];
 }
 
 /* Where the frame ends behind which this one was pushed: here, or in the chunk before. */

@@ -405,7 +405,7 @@ PYTHON_WALKER bool python_runs_code(const struct mem *mem, const struct python_s
 	       leaf->owner >= PYTHON_OWNED_BY_C ||
 	       (python_is_code(mem, state, leaf->code) &&
 		(leaf->owner != PYTHON_OWNED_BY_THREAD || walk->link ||
-		 python_is_on_stack(mem, state, walk->thread, walk->cursor)));
+		 !python_was_popped(mem, state, walk->thread, walk->cursor)));
 }
 
 /* Frames are a list: nobody knows where the outermost ones are. */

@@ -438,6 +438,9 @@ static void what_was_popped_does_not_run(void **state)
 		assert_outcome(&stage, STEP_DONE, 2, 0);
 		put(&stage, THREAD + stage.python.at.thread_top, SECOND);
 		assert_outcome(&stage, STEP_DONE, 1, 0);
+		/* its chunk was given back, and the one before has no end that says anything of it */
+		put(&stage, THREAD + stage.python.at.thread_top - 8, GARBAGE);
+		assert_outcome(&stage, STEP_DONE, 2, 0);
 	}
 }
 
@@ -538,6 +541,7 @@ static void a_linked_function_is_not_sought(void **state)
 	stage.bytes[shim - BASE + stage.python.at.frame_owner] = PYTHON_OWNED_BY_C;
 	put(&stage, shim + stage.python.at.frame_previous, FUNCTION);
 	put_cframe(&stage, INNER, SECOND, OUTER);
+	put(&stage, THREAD + stage.python.at.thread_top - 8, 0);
 	put(&stage, THREAD + stage.python.at.thread_top, 0);
 	assert_outcome(&stage, STEP_DONE, 1, 0);
 }
