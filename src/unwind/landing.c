@@ -8,7 +8,6 @@
 #include "unwind/instruction.h"
 #include "unwind/rule.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -24,7 +23,7 @@ enum {
 struct code {
 	const struct image *image;
 	u64 begin, size;
-	u8 *bytes;
+	const u8 *bytes;
 };
 
 bool unwind_row_lands(const struct cfi_row *row)
@@ -100,22 +99,16 @@ static bool find_context(const struct code *code, u64 from, s32 *out)
 
 u64 unwind_rule_before_leap(const struct image *image, u64 begin, u64 end, struct unwind_rule *rule)
 {
-	struct code code = { .image = image, .begin = begin, .size = end - begin };
-	u64 call;
+	u8 bytes[CODE_MAX];
+	struct code code = { .image = image, .begin = begin, .size = end - begin, .bytes = bytes };
 
 	*rule = (struct unwind_rule){ 0 };
-	if (code.size > CODE_MAX)
+	if (code.size > sizeof bytes || !image_bytes(image, begin, bytes, (u32)code.size))
 		return end;
-	code.bytes = malloc(code.size);
-	if (!code.bytes || !image_bytes(image, begin, code.bytes, (u32)code.size)) {
-		free(code.bytes);
-		return end;
-	}
-	call = last_call(&code);
+	u64 call = last_call(&code);
 	if (find_context(&code, call, &rule->offset)) {
 		rule->kind = UNWIND_LANDING;
 		rule->reg = UNWIND_FP;
 	}
-	free(code.bytes);
 	return begin + call;
 }

@@ -25,8 +25,7 @@ static const char *const names[] = {
 static bool is_outermost(const struct image_symbol *symbol)
 {
 	for (u32 i = 0; i < COUNT_OF(names); i++)
-		if (symbol->type == STT_FUNC && symbol->size &&
-		    strncmp(symbol->name, names[i], strlen(names[i])) == 0)
+		if (strncmp(symbol->name, names[i], strlen(names[i])) == 0)
 			return true;
 	return false;
 }
@@ -59,18 +58,16 @@ static u64 start_of_context_end(const struct image *image, u64 begin)
 }
 
 /* The byte in front is the one that is looked up for a way back that leads to its first instruction. */
-static bool add_start_of_context(const struct image *image, const struct unwind_rule *end,
-				 unwind_span_fn *fn, void *arg)
+static bool add_start_of_context(const struct image *image, const struct image_symbol *maker,
+				 const struct unwind_rule *end, unwind_span_fn *fn, void *arg)
 {
 	struct instruction instruction;
-	struct image_symbol maker;
 	u8 code[MAKER_MAX];
 
-	if (!image_symbol_named(image, "makecontext", &maker) || maker.size > sizeof code ||
-	    !image_bytes(image, maker.value, code, (u32)maker.size))
+	if (maker->size > sizeof code || !image_bytes(image, maker->value, code, (u32)maker->size))
 		return true;
 	for (u64 at = 0;
-	     instruction_read(code + at, maker.size - at, maker.value + at, &instruction);
+	     instruction_read(code + at, maker->size - at, maker->value + at, &instruction);
 	     at += instruction.length) {
 		u64 begin = instruction.kind == INSTRUCTION_ADDRESS ? instruction.target : 0;
 		u64 behind = begin ? start_of_context_end(image, begin) : 0;
@@ -85,10 +82,14 @@ void unwind_outermost_spans(const struct image *image, unwind_span_fn *fn, void 
 	static const struct unwind_rule end = { .kind = UNWIND_END };
 	struct image_symbol symbol;
 
-	if (!add_start_of_context(image, &end, fn, arg))
-		return;
-	for (u32 i = 0; image_symbol(image, i, &symbol); i++)
-		if (symbol.section && is_outermost(&symbol) &&
+	for (u32 i = 0; image_symbol(image, i, &symbol); i++) {
+		if (!symbol.section || symbol.type != STT_FUNC || !symbol.size)
+			continue;
+		if (is_outermost(&symbol) &&
 		    !fn(arg, symbol.value, symbol.value + symbol.size, &end))
 			return;
+		if (strcmp(symbol.name, "makecontext") == 0 &&
+		    !add_start_of_context(image, &symbol, &end, fn, arg))
+			return;
+	}
 }

@@ -18,7 +18,7 @@ from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
 KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown")
-SOME_KINDS = ("generators", "resumed", "called", "thrown")  # for a rehearsal
+SOME_KINDS = ("nested", "generators", "resumed", "called", "thrown")  # for a rehearsal
 
 
 def tight(run, kind, pause, rate, samples):
@@ -40,7 +40,7 @@ def impossible(kind, verdict, what=IMPOSSIBLE):
 @row("py-torn-never", "never: 0 impossible stacks, every attempt yields a sample", language="python")
 def torn_never(run):
     samples = run.count(100_000, 1_000)
-    for kind in KINDS if run.full else SOME_KINDS:
+    for kind in KINDS:
         for rate in (1_000, 10_000) if run.full or kind == SOME_KINDS[0] else (10_000,):
             recording, verdict = tight(run, kind, "never", rate, samples)
             quality = recording.quality

@@ -98,7 +98,7 @@ RUBY_WALKER bool ruby_is_elsewhere(const struct mem *mem, const struct ruby_stat
 	u64 body, local, iseq;
 
 	if ((env->flags & RUBY_TYPE_MASK) != RUBY_TYPE_BLOCK || (env->flags & RUBY_ENV_LOCAL) ||
-	    !mem_peek(mem, (env->specval & ~3ull) - 16, &outer, sizeof outer))
+	    !mem_peek(mem, ruby_outer_ep(env) - 16, &outer, sizeof outer))
 		return false;
 	if (!ruby_is_frame_type(outer.flags))
 		return true;
@@ -119,7 +119,7 @@ RUBY_WALKER bool ruby_can_be_called(const struct mem *mem, const struct ruby_sta
 		return frame->ep == caller->sp + 16 || (env->flags & RUBY_ENV_ESCAPED) ||
 		       !(by_c || ruby_calls_by_c(mem, caller->pc));
 	if ((env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_RESCUE)
-		return (env->specval & ~3ull) == caller->ep;
+		return ruby_outer_ep(env) == caller->ep;
 	return !ruby_is_elsewhere(mem, state, frame, env) &&
 	       (!by_c || ruby_is_called_by_c(mem, frame, env));
 }

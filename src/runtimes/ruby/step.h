@@ -416,7 +416,7 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk,
 	for (u32 i = 0; i < RUBY_LEVELS_MAX && !(env->flags & RUBY_ENV_LOCAL); i++) {
 		if (env->flags & RUBY_FRAME_BMETHOD)
 			return true;
-		if (!WALK_APART(ruby_read_outer_env)(mem, walk, lives, env->specval & ~3ull, env))
+		if (!WALK_APART(ruby_read_outer_env)(mem, walk, lives, ruby_outer_ep(env), env))
 			return false;
 	}
 	if (!(env->flags & RUBY_ENV_LOCAL))

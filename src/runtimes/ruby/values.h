@@ -63,6 +63,12 @@ RUBY_WALKER bool ruby_is_frame_type(u64 flags)
 	       (digits >> 4) % 256 % 17 == 0;
 }
 
+/* The environment around one that is not of a method; tagged, it may be a block handler, too. */
+RUBY_WALKER u64 ruby_outer_ep(const struct ruby_env *env)
+{
+	return env->specval & ~3ull;
+}
+
 /* Is the frame one of this method, a C function's if there is no `iseq`? */
 RUBY_WALKER bool ruby_is_of(u64 entry, u64 iseq, const struct ruby_control_frame *frame,
 			    const struct ruby_env *env)

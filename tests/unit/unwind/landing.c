@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * landing.c - rules of functions that land in another frame: of one that is made up, and of the C library's unwinder. */
-#include "check.h"
+#include "unit/unwind/compiled.h"
 
-#include "elf/image.h"
 #include "unwind/arch.h"
-#include "unwind/rows.h"
 #include "unwind/step.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <string.h>
 
 /* As libgcc's, in short: two calls that matter, and one that does not. `thunk` has no struct. */
@@ -74,14 +71,8 @@ extern const u8 blind_installs[], blind_leaps[];
 static struct unwind_table compile(const char *path)
 {
 	struct unwind_report report;
-	struct unwind_table table;
-	struct err err = { 0 };
-	struct image *image = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &err);
 
-	assert_non_null(image);
-	assert_true(unwind_compile(image, &table, &report, &err));
-	image_close(image);
-	return table;
+	return compile_file(path, &report);
 }
 
 static struct unwind_rule rule_at(const struct unwind_table *table, const u8 *address, s64 distance)

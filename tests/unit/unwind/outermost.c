@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * outermost.c - behind a function that begins a stack no caller is sought, and behind all others one is. */
-#include "check.h"
+#include "unit/unwind/compiled.h"
 
-#include "elf/image.h"
-#include "unwind/rows.h"
 #include "unwind/rule.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -79,9 +76,7 @@ static void a_context_ends_in_what_goes_on_to_the_next(void **state)
 {
 	static u8 stack[1 << 14];
 	struct unwind_report report;
-	struct unwind_table table;
 	struct unwind_rule rule;
-	struct err err = { 0 };
 	ucontext_t context;
 	Dl_info where;
 	u64 way_back;
@@ -93,16 +88,13 @@ static void a_context_ends_in_what_goes_on_to_the_next(void **state)
 	makecontext(&context, nothing, 0);
 	memcpy(&way_back, (const void *)context.uc_mcontext.gregs[REG_RSP], sizeof way_back);
 	assert_int_not_equal(dladdr((const void *)way_back, &where), 0);
-	struct image *image = image_open(open(where.dli_fname, O_RDONLY | O_CLOEXEC), "libc", &err);
-	assert_non_null(image);
-	assert_true(unwind_compile(image, &table, &report, &err));
+	struct unwind_table table = compile_file(where.dli_fname, &report);
 	u64 linked = way_back - (u64)where.dli_fbase; /* as libraries are, from 0 on */
 	for (u32 i = 0; i < 2; i++) {
 		assert_true(unwind_find_rule(&table, linked - i, &rule));
 		assert_int_equal(rule.kind, UNWIND_END);
 	}
 	unwind_table_free(&table);
-	image_close(image);
 }
 
 int main(void)

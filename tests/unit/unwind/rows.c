@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * rows.c - tables of real images, and whether this process can be unwound by them. */
-#include "check.h"
+#include "unit/unwind/compiled.h"
 
-#include "elf/image.h"
 #include "mem/self.h"
-#include "unwind/rows.h"
 #include "unwind/space.h"
 
 #include <execinfo.h>
@@ -17,13 +15,8 @@
 static struct unwind_table compile(const char *path)
 {
 	struct unwind_report report;
-	struct unwind_table table;
-	struct err err = { 0 };
-	struct image *image = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &err);
+	struct unwind_table table = compile_file(path, &report);
 
-	assert_non_null(image);
-	assert_true(unwind_compile(image, &table, &report, &err));
-	image_close(image);
 	assert_int_equal(report.damaged, 0);
 	assert_true(report.functions > 10);
 	return table;
