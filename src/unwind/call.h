@@ -3,7 +3,8 @@
  *
  * What leads back is a word of the stack that points behind a call.  Where a function has just begun, or is a trampoline, it is
  * near the top; where frames are kept it is behind the caller's rbp, which rbp points to; and of YJIT, which keeps no frames
- * but little else either, it is near the top, too.
+ * but little else either, it is near the top, too. ZJIT keeps frames, which are as small as YJIT's but where a C function is given
+ * its arguments as an array.
  *
  * A wrong frame is worse than a stack that is cut and marked so.  Out of a file the word is believed only if its call can have
  * led here: what it calls by name has no rule either, or is a stub or a jump to anything.  So a function without a frame is not

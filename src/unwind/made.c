@@ -66,7 +66,7 @@ static bool step_of_made(const struct made *made)
 {
 	switch (made->space->made_way) {
 	case MADE_BY_WORDS:
-		return step_by_words(made);
+		return step_by_words(made) || made_step_by_frame(made, true);
 	case MADE_BY_CODE:
 		return step_by_code(made) || made_step(made, true);
 	default:

@@ -78,6 +78,6 @@ _Static_assert(sizeof(struct unwind_header) == 4 * UNWIND_HEADER_WORDS,
 /* How to step out of code that is made at run time: what compilers at run time keep. */
 enum made_way {
 	MADE_BY_FRAMES, /* frame pointers, as most do */
-	MADE_BY_WORDS,  /* nothing but return addresses, and little else (YJIT) */
+	MADE_BY_WORDS,  /* return addresses, and little else (YJIT); else frame pointers (ZJIT) */
 	MADE_BY_CODE,   /* nothing, in frames of any size (CPython 3.13 and 3.14) */
 };

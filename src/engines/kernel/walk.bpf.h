@@ -228,7 +228,7 @@ static __always_inline enum unwind_step ruleless_step(struct drive *drive, bool 
 		return made_step(&made, is_made) ? UNWIND_MORE : UNWIND_NO_RULE;
 	drive->found = false;
 	bpf_loop(MADE_SCAN_WORDS, scan_one, drive, 0);
-	return drive->found ? UNWIND_MORE : UNWIND_NO_RULE;
+	return drive->found || made_step_by_frame(&made, true) ? UNWIND_MORE : UNWIND_NO_RULE;
 }
 
 /* ---- a step -------------------------------------------------------------------------------- */
