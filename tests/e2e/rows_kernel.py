@@ -9,7 +9,7 @@ import folded
 import stats
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
 from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
-from rows_python import KINDS, SOME_KINDS, impossible
+from rows_python import KINDS, SOME_KINDS, impossible, kinds_of
 from rows_threads import window
 from rows_truth import against_periods, is_beside, tight_grammar
 from target import CpuSeries, Target, process_cpu_ns, start
@@ -200,7 +200,8 @@ def stitched(run, what, program, args, grammar_of, leftovers=0):
 @row("kernel-ruby", "Ruby in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on")
 def ruby(run):
     yield from stitched(run, "tight", "torn.rb", ("tight",), tight_grammar)
-    yield from stitched(run, "called", "called.rb", (), tight_grammar)
+    for program in ("called", "hooked") if run.full else ("called",):
+        yield from stitched(run, program, f"{program}.rb", (), tight_grammar)
     joins = run.interpreter.version >= (3, 4)
     # 2.7 publishes a frame before it fills it, and what C calls is told from leftovers by little (DECISIONS 11)
     leftovers = 200 if run.interpreter.version < (3, 0) else 0
@@ -211,7 +212,7 @@ def ruby(run):
 @row("kernel-python", "Python in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on",
      language="python")
 def python(run):
-    for kind in KINDS if run.full else SOME_KINDS:
+    for kind in kinds_of(run, KINDS if run.full else SOME_KINDS):
         yield from stitched(run, kind, "torn.py", (kind,), lambda facts: Grammar(facts["root"], facts["legal"]))
 
 

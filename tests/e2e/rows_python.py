@@ -17,8 +17,13 @@ from rows_threads import window
 from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
-KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown")
+KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown", "hooked", "awaiting")
 SOME_KINDS = ("nested", "generators", "resumed", "called", "thrown")  # for a rehearsal
+
+
+def kinds_of(run, kinds):
+    """Those that this Python can read."""
+    return [kind for kind in kinds if kind != "awaiting" or run.interpreter.version >= (3, 6)]
 
 
 def tight(run, kind, pause, rate, samples):
@@ -40,7 +45,7 @@ def impossible(kind, verdict, what=IMPOSSIBLE):
 @row("py-torn-never", "never: 0 impossible stacks, every attempt yields a sample", language="python")
 def torn_never(run):
     samples = run.count(100_000, 1_000)
-    for kind in KINDS:
+    for kind in kinds_of(run, KINDS):
         for rate in (1_000, 10_000) if run.full or kind == SOME_KINDS[0] else (10_000,):
             recording, verdict = tight(run, kind, "never", rate, samples)
             quality = recording.quality
@@ -55,7 +60,7 @@ def torn_never(run):
 @row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python")
 def torn_auto(run):
     samples = run.count(200_000, 6_000)  # some thirty are taken before it is learned that stopping pays
-    for kind in KINDS if run.full else SOME_KINDS:
+    for kind in kinds_of(run, KINDS if run.full else SOME_KINDS):
         _, verdict = tight(run, kind, "auto", 5_000, samples)
         yield impossible(kind, verdict)
         yield at_least(f"{kind}: complete", verdict.share(COMPLETE) + verdict.share(CALLER_LINE), 99, " %",

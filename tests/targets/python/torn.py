@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torn.py flat | nested | leaf | generators | resumed | recursion | called | thrown - call graphs that tear in the hands of a careless reader.
+"""torn.py flat | nested | leaf | generators | resumed | recursion | called | thrown | hooked | awaiting - call graphs
+that tear in the hands of a careless reader.
 
 They do nothing but call.  Before it begins, a forked child runs the same turn under a tracer and writes down
 every stack that exists, with lines: `legal`.
@@ -9,6 +10,12 @@ import sys
 import truth
 from called import called
 from thrown import thrown
+from hooked import hooked
+
+try:
+    from awaiting import awaiting
+except SyntaxError:
+    awaiting = None
 
 ONE = [1]
 
@@ -221,7 +228,7 @@ def recursion():
 
 
 TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "resumed": resumed,
-         "recursion": recursion, "called": called, "thrown": thrown}
+         "recursion": recursion, "called": called, "thrown": thrown, "hooked": hooked, "awaiting": awaiting}
 
 
 def run(turn):

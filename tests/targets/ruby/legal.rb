@@ -8,7 +8,7 @@ module Legal
   module_function
 
   # Ruby gives a C function the line of its caller, and so it does, or not, with what it has in Ruby itself.  `called`: names of
-  # C functions that were.
+  # such that were.
   def native?(frame, caller, called)
     frame.path.nil? || frame.path.start_with?("<internal:") ||
       (caller && frame.lineno == caller.lineno && frame.path == caller.path && called[frame.label[/[^#.]+\z/]])
@@ -22,6 +22,7 @@ module Legal
       stack = frames.each_with_index.map do |frame, i|
         [frame.label, native?(frame, i.positive? ? frames[i - 1] : nil, called) ? nil : frame.lineno]
       end
+      called[point.method_id.to_s] = true if point.event == :call && point.path.start_with?("<internal:")
       if point.event == :c_call
         called[point.method_id.to_s] = true
         owner = RUBY_VERSION >= "3.4" ? "#{point.defined_class}#" : ""
