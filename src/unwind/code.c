@@ -341,12 +341,20 @@ static bool comes_back(struct reading *reading, const struct gap *gap, u64 at, u
 	return !is_led_to && !is_padded;
 }
 
+/* Does it take more off the stack than a function finds there? Who jumped here has put it there (libffi's trampolines). */
+static bool takes_more(const struct state *before, const struct state *behind,
+		       const struct instruction *instruction)
+{
+	return (instruction->kind == INSTRUCTION_ADD || instruction->kind == INSTRUCTION_POP) &&
+	       before->depth != LOST && behind->depth == LOST;
+}
+
 /* To the end of the way, or to where another has been. */
 static void walk(struct reading *reading, struct work work)
 {
 	struct gap *gap = gaps_at(&reading->gaps, work.address);
 	struct instruction instruction;
-	bool is_first = true;
+	bool is_first = true, is_straight = work.state == STATE_ENTRY;
 
 	for (u64 at = work.address; gap && at < gap->end && work.state && !reading->no_memory;
 	     is_first = false) {
@@ -357,10 +365,15 @@ static void walk(struct reading *reading, struct work work)
 			return;
 		gap->marks[place] |= BEGINS;
 		gap->states[place] = work.state;
-		struct state state = reading->states.at[work.state];
+		const struct state before = reading->states.at[work.state];
+		struct state state = before;
 		follow(&state, &instruction);
 		work.state = state_number(reading, &state);
 		at += instruction.length;
+		is_straight &= !instruction.target;
+		if (is_straight && takes_more(&before, &state, &instruction))
+			memset(gap->states + (work.address - gap->begin), STATE_NONE,
+			       (at - work.address) * sizeof *gap->states);
 		if (instruction.target && (instruction.kind == INSTRUCTION_JUMP ||
 					   instruction.kind == INSTRUCTION_BRANCH))
 			go_on(reading, instruction.target, work.state);

@@ -15,7 +15,7 @@
 #include "unwind/rows.h"
 #include "unwind/rule.h"
 
-enum { BASE = 0x1000, SIZE = 0x1c0, START = 0x40 };
+enum { BASE = 0x1000, SIZE = 0x1e0, START = 0x40 };
 
 /* Functions on lines of 16 bytes, and nops between them. */
 static const u8 f[] = {
@@ -128,6 +128,14 @@ static const u8 holds[] = {
 	0xc3,                         /* 1b3 ret */
 };
 
+/* As libffi's trampolines go on: who jumps here has put two words on the stack. */
+static const u8 goes_on[] = {
+	0xf3, 0x0f, 0x1e, 0xfa,       /* 1c0 endbr64 */
+	0x4c, 0x8b, 0x54, 0x24, 0x08, /* 1c4 mov 8(%rsp), %r10 */
+	0x48, 0x83, 0xc4, 0x10,       /* 1c9 add $16, %rsp */
+	0xff, 0xe0,                   /* 1cd jmp *%rax */
+};
+
 static struct unwind_table compile(void)
 {
 	struct {
@@ -172,6 +180,7 @@ static struct unwind_table compile(void)
 	PUT(0x160, pushes);
 	PUT(0x180, reuses);
 	PUT(0x190, holds);
+	PUT(0x1c0, goes_on);
 #undef PUT
 	assert_int_equal(write(fd, &file, sizeof file), sizeof file);
 	struct image *image = image_open(fd, "code", &err);
@@ -311,6 +320,8 @@ static void what_only_a_run_can_tell_has_no_rule(void **unused)
 	(void)unused;
 	assert_rule(&table, 0xc2, UNWIND_PLUS, UNWIND_SP, 16);
 	assert_rule(&table, 0xc6, UNWIND_NONE, 0, 0);
+	for (u64 at = 0x1c0; at < 0x1c0 + sizeof goes_on; at++)
+		assert_rule(&table, at, UNWIND_NONE, 0, 0);
 	unwind_table_free(&table);
 }
 
