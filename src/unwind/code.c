@@ -512,18 +512,42 @@ static bool put_spans(const struct reading *reading, const struct gap *gap, unwi
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
+static bool reading_begin(struct reading *reading, const struct image *image)
+{
+	*reading = (struct reading){ .gaps.image = image };
+	if (image_machine(image) != EM_X86_64)
+		return false;
+	begin_states(reading);
+	return true;
+}
+
+/* Gives out what was found, and frees it. */
+static bool reading_end(struct reading *reading, unwind_span_fn *fn, void *arg)
+{
+	const struct gaps *gaps = &reading->gaps;
+	bool enough = false;
+
+	for (u32 i = 0; i < gaps->list.count && !enough && !reading->no_memory; i++)
+		enough = !put_spans(reading, &gaps->list.at[i], fn, arg);
+	gaps_free(&reading->gaps);
+	vec_free(&reading->states);
+	vec_free(&reading->soon);
+	vec_free(&reading->cases);
+	vec_free(&reading->later);
+	table_free(&reading->table);
+	return !reading->no_memory;
+}
+
 bool unwind_code_spans(const struct image *image, const struct unwind_covered *covered, u32 count,
 		       unwind_span_fn *fn, void *arg)
 {
-	struct reading reading = { 0 };
+	struct reading reading;
 	const struct gaps *gaps = &reading.gaps;
-	bool enough = false;
 
-	if (image_machine(image) != EM_X86_64)
+	if (!reading_begin(&reading, image))
 		return true;
-	gaps_find(&reading.gaps, image, covered, count);
-	reading.no_memory = gaps->no_memory;
-	begin_states(&reading);
+	gaps_find(&reading.gaps, covered, count);
+	reading.no_memory |= gaps->no_memory;
 	for (u32 i = 0; i < gaps->list.count; i++)
 		walk_entries(&reading, &gaps->list.at[i]);
 	for (u32 i = 0; i < gaps->list.count; i++)
@@ -533,13 +557,20 @@ bool unwind_code_spans(const struct image *image, const struct unwind_covered *c
 		walk_rest(&reading, &gaps->list.at[i]);
 		mark_signal(&gaps->list.at[i]);
 	}
-	for (u32 i = 0; i < gaps->list.count && !enough && !reading.no_memory; i++)
-		enough = !put_spans(&reading, &gaps->list.at[i], fn, arg);
-	gaps_free(&reading.gaps);
-	vec_free(&reading.states);
-	vec_free(&reading.soon);
-	vec_free(&reading.cases);
-	vec_free(&reading.later);
-	table_free(&reading.table);
-	return !reading.no_memory;
+	return reading_end(&reading, fn, arg);
+}
+
+bool unwind_code_spans_of(const struct image *image, const struct unwind_covered *covered,
+			  const u64 *entries, u32 count, unwind_span_fn *fn, void *arg)
+{
+	struct reading reading;
+	const struct gaps *gaps = &reading.gaps;
+
+	if (!reading_begin(&reading, image))
+		return true;
+	gaps_find_of(&reading.gaps, covered, entries, count);
+	reading.no_memory |= gaps->no_memory;
+	for (u32 i = 0; i < gaps->list.count; i++)
+		walk_entries(&reading, &gaps->list.at[i]);
+	return reading_end(&reading, fn, arg);
 }

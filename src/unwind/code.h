@@ -19,3 +19,6 @@ struct unwind_covered {
 /* False when out of memory. */
 bool unwind_code_spans(const struct image *image, const struct unwind_covered *covered, u32 count,
 		       unwind_span_fn *fn, void *arg);
+/* All code but what is covered, of the functions that begin at the entries, as far as it is sure that they come there. */
+bool unwind_code_spans_of(const struct image *image, const struct unwind_covered *covered,
+			  const u64 *entries, u32 count, unwind_span_fn *fn, void *arg);

@@ -186,6 +186,8 @@ static void mark_targets(struct gaps *gaps, const struct gap *gap)
 			continue;
 		if (instruction.kind == INSTRUCTION_ADDRESS)
 			gaps->no_memory |= !vec_push(&gaps->addresses, instruction.target);
+		if (instruction.kind == INSTRUCTION_CALL)
+			mark(gaps, instruction.target, BEGINS, IS_CALLED);
 		if (instruction.kind == INSTRUCTION_CALL || instruction.kind == INSTRUCTION_ADDRESS)
 			mark(gaps, instruction.target, BEGINS | MAY_BE_ENTRY, IS_ENTRY);
 		else
@@ -202,10 +204,8 @@ static int compare_addresses(const void *left_, const void *right_)
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-void gaps_find(struct gaps *gaps, const struct image *image, const struct unwind_covered *covered,
-	       u32 count)
+void gaps_find(struct gaps *gaps, const struct unwind_covered *covered, u32 count)
 {
-	gaps->image = image;
 	find_gaps(gaps, covered, count);
 	for (u32 i = 0; i < gaps->list.count; i++)
 		sweep(&gaps->list.at[i]);
@@ -215,6 +215,21 @@ void gaps_find(struct gaps *gaps, const struct image *image, const struct unwind
 	if (gaps->addresses.count)
 		qsort(gaps->addresses.at, gaps->addresses.count, sizeof gaps->addresses.at[0],
 		      compare_addresses);
+}
+
+void gaps_find_of(struct gaps *gaps, const struct unwind_covered *covered, const u64 *entries,
+		  u32 count)
+{
+	gaps_find(gaps, covered, 1);
+	for (u32 i = 0; i < gaps->list.count; i++)
+		for (u64 at = 0; at < gaps->list.at[i].end - gaps->list.at[i].begin; at++)
+			gaps->list.at[i].marks[at] &= (u8)~IS_ENTRY;
+	for (u32 i = 0; i < count; i++) {
+		const struct gap *gap = gaps_at(gaps, entries[i]);
+		u8 how = gap ? gap->marks[entries[i] - gap->begin] : 0;
+		if (!(how & IS_LED_TO) || (how & IS_CALLED))
+			mark(gaps, entries[i], 0, BEGINS | IS_ENTRY);
+	}
 }
 
 void gaps_free(struct gaps *gaps)

@@ -11,8 +11,9 @@
 
 enum { UNWIND_LINE = 16 /* functions are aligned so */ };
 
-/* Of an instruction's first byte: also that nothing need come here from the one in front of it, and that a jump comes here. */
-enum { BEGINS = 1, IS_ENTRY = 2, MAY_BE_ENTRY = 4, IS_LED_TO = 8 };
+/* Of an instruction's first byte: also that nothing need come here from the one in front of it, and that a jump or a call comes
+ * here. */
+enum { BEGINS = 1, IS_ENTRY = 2, MAY_BE_ENTRY = 4, IS_LED_TO = 8, IS_CALLED = 16 };
 
 struct gap {
 	u64 begin, end; /* as linked */
@@ -28,9 +29,12 @@ struct gaps {
 	bool no_memory;
 };
 
-/* What is between the spans. */
-void gaps_find(struct gaps *gaps, const struct image *image, const struct unwind_covered *covered,
-	       u32 count);
+/* What is between the spans, of gaps->image. */
+void gaps_find(struct gaps *gaps, const struct unwind_covered *covered, u32 count);
+/* What is around one, where functions begin at these entries and nowhere else.  One that jumps lead to and no call may be a part of
+ * a function, and is none. */
+void gaps_find_of(struct gaps *gaps, const struct unwind_covered *covered, const u64 *entries,
+		  u32 count);
 void gaps_free(struct gaps *gaps);
 /* The one that has the address; NULL: none. */
 struct gap *gaps_at(const struct gaps *gaps, u64 address);

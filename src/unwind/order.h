@@ -11,6 +11,12 @@ struct unwind_span {
 	u8 source; /* which was read first */
 };
 
+/* The rule from there on. */
+struct unwind_point {
+	u64 pc;
+	u16 rule;
+};
+
 /* Of those that begin at the same address, the first to be read comes first, and of its the shortest.
  * False: out of memory, and they are as they were. */
 bool unwind_order(struct unwind_span *spans, u32 count);

@@ -3,6 +3,8 @@
  *
  *	sections -> spans (pcs, rule) in any order -> points (pc, the rule from there on) -> pages of rows
  *
+ * A program that BOLT has rewritten has wrong rows (rewritten.h): points are put right.
+ *
  * Between two functions lies padding that never runs, or a short function of assembly without rows.  Less than 16 bytes
  * of it belong to what is in front of it, which saves rows, if that ends as a function begins: then the way back out of a
  * short function is where the rule says.  Else they have no rule (behind a call of abort, there is still a frame). */
@@ -17,6 +19,7 @@
 #include "unwind/landing.h"
 #include "unwind/order.h"
 #include "unwind/outermost.h"
+#include "unwind/rewritten.h"
 #include "unwind/rules.h"
 #include "unwind/search.h"
 
@@ -33,18 +36,15 @@ enum {
 	NO_RULE = 0, /* the first rule: UNWIND_NONE */
 };
 
-struct point {
-	u64 pc;
-	u16 rule;
-};
-
 struct compiling {
 	const struct image *image;
 	VEC(struct unwind_span) spans;
-	VEC(struct point) points;
+	VEC(struct unwind_point) points;
 	VEC(struct unwind_rule) rules;
 	struct table table; /* of the rules */
 	u8 source;
+	bool is_rewritten;
+	VEC(u64) entries; /* of such an image: where functions begin as functions do */
 	struct unwind_report *report;
 	bool no_memory;
 };
@@ -103,14 +103,28 @@ static void cut_before_leap(struct compiling *compiling, u64 leap)
 		add_span(compiling, begin, leap, &rule);
 }
 
+/* As a function begins, and mostly ends: the way back is on top of the stack. */
+static bool is_entry(const struct unwind_rule *rule)
+{
+	bool is_entry = rule->kind == UNWIND_PLUS && rule->reg == UNWIND_SP &&
+			rule->offset == UNWIND_ENTRY_CFA && !rule->return_register;
+
+	for (u32 i = 0; i < UNWIND_SAVED; i++)
+		is_entry &= rule->saved[i] == UNWIND_SAVED_SAME;
+	return is_entry;
+}
+
 static enum cfi_wish add_row(void *arg, const struct cfi_row *row)
 {
+	struct compiling *compiling = arg;
 	struct unwind_rule rule;
 
 	unwind_rule_of_row(row, &rule);
+	if (compiling->is_rewritten && row->begin == row->function_begin && is_entry(&rule))
+		compiling->no_memory |= !vec_push(&compiling->entries, row->begin);
 	if (unwind_row_lands(row)) {
 		if (row->cfa.reg != UNWIND_SP)
-			cut_before_leap(arg, row->begin);
+			cut_before_leap(compiling, row->begin);
 		unwind_rule_behind_leap(&rule);
 	}
 	return add_span(arg, row->begin, row->end, &rule) ? CFI_MORE : CFI_ENOUGH;
@@ -175,6 +189,7 @@ static bool read_all(struct compiling *compiling, const struct image *image, str
 {
 	static const struct unwind_rule none;
 
+	compiling->is_rewritten = unwind_is_rewritten(image);
 	rule_number(compiling, &none);
 	unwind_outermost_spans(image, add_span, compiling);
 	compiling->source++;
@@ -197,18 +212,7 @@ static void add_point(struct compiling *compiling, u64 pc, u16 rule)
 
 	if (count && compiling->points.at[count - 1].rule == rule)
 		return;
-	compiling->no_memory |= !vec_push(&compiling->points, (struct point){ pc, rule });
-}
-
-/* As a function begins, and mostly ends: the way back is on top of the stack. */
-static bool is_entry(const struct unwind_rule *rule)
-{
-	bool is_entry = rule->kind == UNWIND_PLUS && rule->reg == UNWIND_SP &&
-			rule->offset == UNWIND_ENTRY_CFA && !rule->return_register;
-
-	for (u32 i = 0; i < UNWIND_SAVED; i++)
-		is_entry &= rule->saved[i] == UNWIND_SAVED_SAME;
-	return is_entry;
+	compiling->no_memory |= !vec_push(&compiling->points, (struct unwind_point){ pc, rule });
 }
 
 /* Where spans overlap, the first to begin has its pcs. */
@@ -232,6 +236,71 @@ static bool make_points(struct compiling *compiling, struct err *err)
 		is_after_entry = last->kind == UNWIND_SIGNAL || is_entry(last);
 	}
 	add_point(compiling, covered, NO_RULE);
+	return !compiling->no_memory || err_no_memory(err);
+}
+
+/* ---- corrections --------------------------------------------------------------------------- */
+
+struct correction {
+	u64 begin, end;
+	struct unwind_rule rule;
+};
+
+struct corrections {
+	VEC(struct correction) list;
+	bool no_memory;
+};
+
+static bool add_correction(void *arg, u64 begin, u64 end, const struct unwind_rule *rule)
+{
+	struct corrections *corrections = arg;
+	struct correction correction = { begin, end, *rule };
+
+	corrections->no_memory |= !vec_push(&corrections->list, correction);
+	return !corrections->no_memory;
+}
+
+static void put_corrections(struct compiling *compiling, const struct corrections *corrections)
+{
+	struct unwind_point *old = compiling->points.at;
+	u32 count = compiling->points.count, at = 0;
+	u16 rule = NO_RULE;
+
+	memset(&compiling->points, 0, sizeof compiling->points);
+	for (u32 i = 0; i < corrections->list.count; i++) {
+		const struct correction *better = &corrections->list.at[i];
+		bool is_last = i + 1 == corrections->list.count;
+		for (; at < count && old[at].pc < better->begin; at++) {
+			rule = old[at].rule;
+			add_point(compiling, old[at].pc, rule);
+		}
+		add_point(compiling, better->begin, rule_number(compiling, &better->rule));
+		for (; at < count && old[at].pc <= better->end; at++)
+			rule = old[at].rule;
+		if (is_last || better[1].begin > better->end)
+			add_point(compiling, better->end, rule);
+	}
+	for (; at < count; at++)
+		add_point(compiling, old[at].pc, old[at].rule);
+	free(old);
+}
+
+/* Where the rows of a program that was rewritten are wrong. */
+static bool correct(struct compiling *compiling, struct err *err)
+{
+	const struct unwind_told told = { .points = compiling->points.at,
+					  .point_count = compiling->points.count,
+					  .rules = compiling->rules.at,
+					  .entries = compiling->entries.at,
+					  .entry_count = compiling->entries.count };
+	struct corrections corrections = { 0 };
+
+	compiling->no_memory |= !unwind_rewritten_spans(compiling->image, &told, add_correction,
+							&corrections) ||
+				corrections.no_memory;
+	if (corrections.list.count)
+		put_corrections(compiling, &corrections);
+	vec_free(&corrections.list);
 	return !compiling->no_memory || err_no_memory(err);
 }
 
@@ -263,7 +332,7 @@ static void write_rows(const struct compiling *compiling, const struct unwind_he
 static bool make_words(const struct compiling *compiling, struct unwind_table *table,
 		       struct err *err)
 {
-	const struct point *points = compiling->points.at;
+	const struct unwind_point *points = compiling->points.at;
 	u32 count = compiling->points.count;
 	u64 base = points[0].pc & ~0xffffull;
 	u64 pages = ((points[count - 1].pc - base) >> UNWIND_PAGE_SHIFT) + 1;
@@ -304,10 +373,13 @@ bool unwind_compile(const struct image *image, struct unwind_table *table,
 	*report = (struct unwind_report){ 0 };
 	bool good = read_all(&compiling, image, err);
 	if (good && compiling.spans.count)
-		good = make_points(&compiling, err) && make_words(&compiling, table, err);
+		good = make_points(&compiling, err) &&
+		       (!compiling.is_rewritten || correct(&compiling, err)) &&
+		       make_words(&compiling, table, err);
 	vec_free(&compiling.spans);
 	vec_free(&compiling.points);
 	vec_free(&compiling.rules);
+	vec_free(&compiling.entries);
 	table_free(&compiling.table);
 	return good;
 }

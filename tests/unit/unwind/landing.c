@@ -75,17 +75,6 @@ static struct unwind_table compile(const char *path)
 	return compile_file(path, &report);
 }
 
-static struct unwind_rule rule_at(const struct unwind_table *table, const u8 *address, s64 distance)
-{
-	struct unwind_rule rule;
-	Dl_info where;
-
-	assert_int_not_equal(dladdr(address, &where), 0);
-	assert_true(unwind_find_rule(table, (u64)address - (u64)where.dli_fbase + (u64)distance,
-				     &rule));
-	return rule;
-}
-
 static void the_handlers_frame_counts_from_the_last_call_on(void **state)
 {
 	struct unwind_table table = compile("/proc/self/exe");
