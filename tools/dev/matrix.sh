@@ -120,6 +120,13 @@ dev_matrix() {
 
 	mkdir -p "$roots"
 	mirror=$(debian_mirror || true)
+	# It takes a compiler's time, and the suites the network's.
+	if [[ -n $mirror && ! -x $roots/python3.13t/bin/python3.13t ]]; then
+		set -m # a process group of its own, which is ended as a whole
+		build_free_threaded "$mirror" &
+		builder_pid=$!
+		set +m
+	fi
 	while read -r suite include also; do
 		[[ -n $suite ]] || continue
 		if ! has_interpreters "$roots/$suite" "$include"; then
@@ -145,12 +152,13 @@ dev_matrix() {
 		fi
 		add_to_suite "$suite" "$also"
 	done <<<"$matrix_suites"
+	if [[ -n $builder_pid ]]; then
+		wait "$builder_pid" || rm -rf -- "$roots/python3.13t.partial" "$roots/python3.13t"
+		builder_pid=
+	fi
 	if [[ ! -x $roots/python3.13t/bin/python3.13t ]]; then
-		if [[ -z $mirror ]] || ! build_free_threaded "$mirror"; then
-			tail -n 5 "$roots/python3.13t.log" >&2 || true
-			rm -rf -- "$roots/python3.13t.partial" "$roots/python3.13t"
-			matrix_skip python3.13t "could not be built (see $roots/python3.13t.log)"
-		fi
+		tail -n 5 "$roots/python3.13t.log" >&2 || true
+		matrix_skip python3.13t "could not be built (see $roots/python3.13t.log)"
 	fi
 	say "matrix: $(find "$roots" -mindepth 1 -maxdepth 1 -type d ! -name '*.partial' | wc -l) roots in $roots, $matrix_skipped skipped"
 }
