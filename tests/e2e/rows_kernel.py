@@ -9,7 +9,7 @@ import folded
 import stats
 from judge import CALLER_LINE, COMPLETE, IMPOSSIBLE, UNNAMED, Grammar, Verdict
 from rows import Figure, Skip, at_least, at_most, enough, exactly, holds, row
-from rows_python import KINDS, SOME_KINDS, impossible, kinds_of
+from rows_python import SOME_KINDS, impossible, kinds_of
 from rows_threads import window
 from rows_truth import against_periods, is_beside, tight_grammar
 from target import CpuSeries, Target, process_cpu_ns, start
@@ -212,7 +212,7 @@ def ruby(run):
 @row("kernel-python", "Python in tight loops: 0 impossible stacks, >= 99.5 % from the first native function on",
      language="python")
 def python(run):
-    for kind in kinds_of(run, KINDS if run.full else SOME_KINDS):
+    for kind in kinds_of(run, SOME_KINDS):
         yield from stitched(run, kind, "torn.py", (kind,), lambda facts: Grammar(facts["root"], facts["legal"]))
 
 

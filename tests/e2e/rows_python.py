@@ -17,12 +17,14 @@ from rows_threads import window
 from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
-KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown", "hooked", "awaiting")
+KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown")
 SOME_KINDS = ("nested", "generators", "resumed", "called", "thrown")  # for a rehearsal
+MORE_KINDS = ("hooked", "awaiting")  # in full runs alone
 
 
-def kinds_of(run, kinds):
+def kinds_of(run, rehearsed):
     """Those that this Python can read."""
+    kinds = KINDS + MORE_KINDS if run.full else rehearsed
     return [kind for kind in kinds if kind != "awaiting" or run.interpreter.version >= (3, 6)]
 
 
@@ -60,7 +62,7 @@ def torn_never(run):
 @row("py-torn-auto", "auto: >= 99 % complete, 0 impossible", language="python")
 def torn_auto(run):
     samples = run.count(200_000, 6_000)  # some thirty are taken before it is learned that stopping pays
-    for kind in kinds_of(run, KINDS if run.full else SOME_KINDS):
+    for kind in kinds_of(run, SOME_KINDS):
         _, verdict = tight(run, kind, "auto", 5_000, samples)
         yield impossible(kind, verdict)
         yield at_least(f"{kind}: complete", verdict.share(COMPLETE) + verdict.share(CALLER_LINE), 99, " %",
