@@ -32,16 +32,37 @@ PYTHON_WALKER bool python_is_code(const struct mem *mem, const struct python_sta
 	       item == PYTHON_CODE_ITEM;
 }
 
+/* The words of a frame that runs this code; 0: not known. */
+PYTHON_WALKER u32 python_frame_words(const struct mem *mem, const struct python_state *state,
+				     u64 code)
+{
+	u32 stack, slots;
+
+	return python_address_ok(code) && mem_peek(mem, code + state->at.code_stack, &stack, 4) &&
+			       mem_peek(mem, code + state->at.code_slots, &slots, 4) ?
+		       stack + slots + state->at.frame_locals / 8 :
+		       0;
+}
+
+/* Did an earlier call leave it in what is now a part of the frame that it leads to?  That one's stack has not grown as far yet. */
+PYTHON_WALKER bool python_is_within(const struct mem *mem, const struct python_state *state,
+				    u64 frame)
+{
+	u64 caller, code;
+
+	return mem_peek(mem, frame + state->at.frame_previous, &caller, 8) &&
+	       frame - caller < PYTHON_CHUNK_BYTES &&
+	       mem_peek(mem, caller + state->at.frame_code, &code, 8) &&
+	       caller + 8ull * python_frame_words(mem, state, code) > frame;
+}
+
 /* Is it a function's frame, of so many words, that runs this code? */
 PYTHON_WALKER bool python_is_pushed(const struct mem *mem, const struct python_state *state,
 				    u64 frame, u64 code, u32 words)
 {
-	u32 stack, slots;
 	u8 owner;
 
-	return python_address_ok(code) && mem_peek(mem, code + state->at.code_stack, &stack, 4) &&
-	       mem_peek(mem, code + state->at.code_slots, &slots, 4) &&
-	       stack + slots + state->at.frame_locals / 8 == words &&
+	return python_frame_words(mem, state, code) == words &&
 	       mem_read(mem, frame + state->at.frame_owner, &owner, 1) &&
 	       owner == PYTHON_OWNED_BY_THREAD && python_is_code(mem, state, code);
 }

@@ -408,6 +408,15 @@ PYTHON_WALKER bool python_runs_code(const struct mem *mem, const struct python_s
 		 !python_was_popped(mem, state, walk->thread, walk->cursor)));
 }
 
+/* Nor does what lies where its caller has its stack now. Of what has not begun nobody knows who its caller is. */
+PYTHON_WALKER bool python_is_left(const struct mem *mem, const struct python_state *state,
+				  const struct walk *walk, u64 leaf,
+				  const struct python_frame *frame)
+{
+	return state->at.thread_top && (walk->flags & WALK_STANDS) && !walk->link &&
+	       frame->owner == PYTHON_OWNED_BY_THREAD && python_is_within(mem, state, leaf);
+}
+
 /* Frames are a list: nobody knows where the outermost ones are. */
 PYTHON_WALKER bool python_skip(const struct python_state *state, struct walk *walk, u32 keep)
 {
@@ -448,6 +457,8 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 			python_leave_cframe(mem, state, walk, frame.previous);
 		return STEP_HIDDEN;
 	}
+	if (leaf && python_is_left(mem, state, walk, out->at, &frame))
+		return python_leave_out(state, walk, frame.previous);
 	out->id = frame.code;
 	out->owner = 0;
 	if (!WALK_APART(python_identity)(mem, state, frame.code, &out->owner))

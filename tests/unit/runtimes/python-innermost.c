@@ -421,6 +421,25 @@ static void what_was_popped_does_not_run(void **state)
 	assert_outcome(&stage, STEP_DONE, 2, 0);
 }
 
+/* The same, where the stack of the function that is entered reaches over it. */
+static void what_another_has_its_stack_in_does_not_run(void **state)
+{
+	const u32 wider = FRAME_WORDS + 1;
+	struct stage stage;
+	u32 stack;
+
+	(void)state;
+	set_up_entry(&stage);
+	push_second(&stage, true, FUNCTION);
+	put_cframe(&stage, INNER, SECOND, OUTER);
+	u8 *place = stage.bytes + (CODE - BASE + stage.python.at.code_stack);
+	memcpy(&stack, place, sizeof stack);
+	stack++;
+	memcpy(place, &stack, sizeof stack);
+	put(&stage, THREAD + stage.python.at.thread_top, FUNCTION + 8 * wider);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+}
+
 /* It is published before it leads to who calls it. */
 static void a_function_enters_another(void **state)
 {
@@ -555,6 +574,7 @@ int main(void)
 		OF_BOTH(c_enters_a_generator),
 		OF_BOTH(c_leaves_a_function),
 		OF_BOTH(what_was_popped_does_not_run),
+		OF_BOTH(what_another_has_its_stack_in_does_not_run),
 		OF_BOTH(a_function_enters_another),
 		OF_3_12(a_frame_of_no_function_is_passed_over),
 		OF_3_12(a_shim_is_known_by_what_it_runs),
