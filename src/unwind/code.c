@@ -342,11 +342,13 @@ static bool comes_back(struct reading *reading, const struct gap *gap, u64 at, u
 }
 
 /* Does it take more off the stack than a function finds there? Who jumped here has put it there (libffi's trampolines). */
-static bool takes_more(const struct state *before, const struct state *behind,
-		       const struct instruction *instruction)
+static bool takes_more(const struct state *before, const struct instruction *instruction)
 {
-	return (instruction->kind == INSTRUCTION_ADD || instruction->kind == INSTRUCTION_POP) &&
-	       before->depth != LOST && behind->depth == LOST;
+	s64 taken = instruction->kind == INSTRUCTION_ADD ? instruction->amount :
+		    instruction->kind == INSTRUCTION_POP ? 8 :
+							   0;
+
+	return before->depth != LOST && taken > before->depth;
 }
 
 /* To the end of the way, or to where another has been. */
@@ -365,13 +367,13 @@ static void walk(struct reading *reading, struct work work)
 			return;
 		gap->marks[place] |= BEGINS;
 		gap->states[place] = work.state;
-		const struct state before = reading->states.at[work.state];
-		struct state state = before;
+		struct state state = reading->states.at[work.state];
+		is_straight &= !instruction.target;
+		bool is_none = is_straight && takes_more(&state, &instruction);
 		follow(&state, &instruction);
 		work.state = state_number(reading, &state);
 		at += instruction.length;
-		is_straight &= !instruction.target;
-		if (is_straight && takes_more(&before, &state, &instruction))
+		if (is_none)
 			memset(gap->states + (work.address - gap->begin), STATE_NONE,
 			       (at - work.address) * sizeof *gap->states);
 		if (instruction.target && (instruction.kind == INSTRUCTION_JUMP ||

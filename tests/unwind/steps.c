@@ -31,8 +31,8 @@ struct counts {
 
 static struct call calls[DEPTH_MAX];
 static u32 depth;
-static u64
-	moved_to; /* of the call that was left last, if no ret has: the way back, which may be elsewhere now */
+/* The way back of the last call that was left, but not by ret: it may be elsewhere now. */
+static u64 moved_to;
 
 static void must(bool good, const char *what)
 {
@@ -190,7 +190,7 @@ static void follow(struct counts *counts, struct unwind_space *space, u64 steps)
 		leave_calls(regs.rsp, by_return);
 		if (!unwind_space_at(space, regs.rip) && counts->steps % MAPS_EVERY == 0) {
 			unwind_space_clear(space);
-			must(target_read_maps(space->target, &err), "maps");
+			must(target_read_maps(space->target, &err), err.text);
 		}
 		if (depth)
 			judge(counts, space, &regs);
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	u32 pid = (u32)strtoul(argv[1], NULL, 10);
-	must(target_open(&target, pid, &err) && target_read_maps(&target, &err), "the process");
+	must(target_open(&target, pid, &err) && target_read_maps(&target, &err), err.text);
 	unwind_space_init(&space, &target, &files);
 	must(ptrace(PTRACE_SEIZE, pid, 0, 0) == 0 && ptrace(PTRACE_INTERRUPT, pid, 0, 0) == 0 &&
 		     waitpid((pid_t)pid, &status, __WALL) > 0,

@@ -10,12 +10,11 @@ import functools
 import json
 import operator
 import re
-import sys
 import weakref
 
+from truth import TELLS_ENDS
+
 ONE = [1]
-# A tracer of earlier ones keeps what is forgotten.
-TELLS_ENDS = sys.version_info >= (3, 11)
 
 
 def leaf():

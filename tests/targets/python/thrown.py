@@ -4,11 +4,9 @@ code that runs once: from lines that call one thing each.
 
 A turn of torn.py; it reads in Python 2, too.
 """
-import sys
+from truth import TELLS_ENDS
 
 ONE = [1]
-# A tracer of earlier ones keeps what is deleted, and is not told of generators that end so.
-TELLS_ENDS = sys.version_info >= (3, 11)
 
 
 def leaf():

@@ -98,6 +98,10 @@ def work(progress, turns):
     return done
 
 
+# A tracer of earlier Pythons keeps what is deleted, and is not told of generators that end so.
+TELLS_ENDS = sys.version_info >= (3, 11)
+
+
 def stack_of(frame, until):
     """[label, line] of a frame and its callers, root first, from the first that is called `until`."""
     stack = []

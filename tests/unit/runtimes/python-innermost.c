@@ -339,6 +339,15 @@ static void push_second(struct stage *stage, bool has_begun, u64 previous)
 	put(stage, THREAD + at->thread_top, SECOND + 8 * FRAME_WORDS);
 }
 
+/* The loop that runs FUNCTION leads to what was pushed behind it. */
+static void set_up_second(struct stage *stage, bool has_begun, u64 previous)
+{
+	set_up_entry(stage);
+	put(stage, THREAD + stage->python.at.thread_frame, OUTER);
+	put_cframe(stage, OUTER, SECOND, ROOT);
+	push_second(stage, has_begun, previous);
+}
+
 static void c_enters_a_function(void **state)
 {
 	struct stage stage;
@@ -446,10 +455,7 @@ static void a_function_enters_another(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
-	put_cframe(&stage, OUTER, SECOND, ROOT);
-	push_second(&stage, false, MIDDLE);
+	set_up_second(&stage, false, MIDDLE);
 	put_frame(&stage, MIDDLE, SHIM, PYTHON_OWNED_BY_THREAD);
 	assert_outcome(&stage, STEP_DONE, 1, 0);
 	put_top(&stage, FUNCTION, TEXT); /* it has put down where its stack ends, or not */
@@ -465,10 +471,7 @@ static void a_frame_of_no_function_is_passed_over(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
-	put_cframe(&stage, OUTER, SECOND, ROOT);
-	push_second(&stage, true, MIDDLE);
+	set_up_second(&stage, true, MIDDLE);
 	put_frame(&stage, MIDDLE, FUNCTION, PYTHON_OWNED_BY_THREAD);
 	assert_outcome(&stage, STEP_DONE, 3, 0);
 	stage.python.none = none;
@@ -486,10 +489,7 @@ static void a_shim_is_known_by_what_it_runs(void **state)
 	struct stage stage;
 
 	(void)state;
-	set_up_entry(&stage);
-	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
-	put_cframe(&stage, OUTER, SECOND, ROOT);
-	push_second(&stage, true, LEFT_SHIM);
+	set_up_second(&stage, true, LEFT_SHIM);
 	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
 	assert_outcome(&stage, STEP_DONE, 2, 0);
 	stage.bytes[LEFT_SHIM - BASE + stage.python.at.frame_owner] = 0;

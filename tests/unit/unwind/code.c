@@ -15,7 +15,7 @@
 #include "unwind/rows.h"
 #include "unwind/rule.h"
 
-enum { BASE = 0x1000, SIZE = 0x1e0, START = 0x40 };
+enum { BASE = 0x1000, SIZE = 0x1f0, START = 0x40 };
 
 /* Functions on lines of 16 bytes, and nops between them. */
 static const u8 f[] = {
@@ -136,6 +136,13 @@ static const u8 goes_on[] = {
 	0xff, 0xe0,                   /* 1cd jmp *%rax */
 };
 
+/* A frame so large that nobody believes it: the function is still one. */
+static const u8 is_huge[] = {
+	0x53,                                     /* 1e0 push %rbx */
+	0x48, 0x81, 0xec, 0x00, 0x00, 0x00, 0x10, /* 1e1 sub $0x10000000, %rsp */
+	0x90,                                     /* 1e8 nop */
+};
+
 static struct unwind_table compile(void)
 {
 	struct {
@@ -181,6 +188,7 @@ static struct unwind_table compile(void)
 	PUT(0x180, reuses);
 	PUT(0x190, holds);
 	PUT(0x1c0, goes_on);
+	PUT(0x1e0, is_huge);
 #undef PUT
 	assert_int_equal(write(fd, &file, sizeof file), sizeof file);
 	struct image *image = image_open(fd, "code", &err);
@@ -322,6 +330,9 @@ static void what_only_a_run_can_tell_has_no_rule(void **unused)
 	assert_rule(&table, 0xc6, UNWIND_NONE, 0, 0);
 	for (u64 at = 0x1c0; at < 0x1c0 + sizeof goes_on; at++)
 		assert_rule(&table, at, UNWIND_NONE, 0, 0);
+	assert_rule(&table, 0x1e0, UNWIND_PLUS, UNWIND_SP, 8);
+	assert_rule(&table, 0x1e1, UNWIND_PLUS, UNWIND_SP, 16);
+	assert_rule(&table, 0x1e8, UNWIND_NONE, 0, 0);
 	unwind_table_free(&table);
 }
 
