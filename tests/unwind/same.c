@@ -5,6 +5,8 @@
  * cpu-clock). Both unwinders go from there, and read nothing else. Prints one line of JSON: how many samples, how many
  * stacks are the same, frame by frame, how those differ that do not, of how many libdw knows no rule for the leaf, how ours
  * ended, and on stderr the first that differ. */
+#include "must.h"
+
 #include "base/vec.h"
 #include "engines/kernel/code.h"
 #include "mem/mem.h"
@@ -132,14 +134,6 @@ static int on_record(void *arg, void *bytes, size_t size)
 	for (u32 i = 0; i < record->head.native_count; i++)
 		walked->stack.pc[i] = frames[i].pc & ~KERNEL_IS_RETURN;
 	return 0;
-}
-
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(1);
 }
 
 static void kernel_open(struct kernel *kernel, const char *path, struct unwind_space *space)

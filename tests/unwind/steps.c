@@ -5,10 +5,11 @@
  * callee saves; until it is gone from there, the unwinder has to lead to just that place, address and registers from every instruction
  * of the callee.  Nothing else says what is right, so this judges the compilers' tables, too.  A callee may move its return address
  * (libffi does); then the unwinder has to follow.  Prints one line of JSON, and on stderr the first places that are wrong. */
+#include "must.h"
+
 #include "unwind/arch.h"
 #include "unwind/space.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +34,6 @@ static struct call calls[DEPTH_MAX];
 static u32 depth;
 /* The way back of the last call that was left, but not by ret: it may be elsewhere now. */
 static u64 moved_to;
-
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static void take_registers(const struct user_regs_struct *regs, u64 *out)
 {
