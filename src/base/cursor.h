@@ -16,7 +16,8 @@ struct cursor {
 
 static inline struct cursor cursor_make(const void *bytes, size_t length)
 {
-	return (struct cursor){ .at = bytes, .end = (const u8 *)bytes + length };
+	/* NULL is nothing, and has no place behind it. */
+	return (struct cursor){ .at = bytes, .end = length ? (const u8 *)bytes + length : bytes };
 }
 
 static inline size_t cursor_left(const struct cursor *c)

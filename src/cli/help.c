@@ -52,11 +52,10 @@ void help_wrap(struct out *out, const char *head, const char *text, u32 indent)
 const char *help_default(const struct command *command, const struct option_row *row,
 			 char text[static 32])
 {
-	const char *at = (const char *)command->defaults + row->at;
-
 	text[0] = 0;
 	if (!command->defaults || row->synonym)
 		return text;
+	const char *at = (const char *)command->defaults + row->at;
 	if (row->kind == OPTION_NUMBER && *(const u32 *)at)
 		snprintf(text, 32, "%u", *(const u32 *)at);
 	if (row->kind == OPTION_CHOICE)

@@ -249,6 +249,10 @@ static bool is_set_to_text(const struct image *image, u64 call, u8 reg)
 		s32 number;
 		if (code[i] == 0x31 && code[i + 1] == (0xc0 | reg << 3 | reg))
 			return false;
+		if (code[i] == 0x89 && (code[i + 1] & 0xc7) == (0xc0 | reg) &&
+		    !(i && (code[i - 1] & 0xf1) ==
+				   0x41)) /* from a register; to r8 and above is another */
+			return false;
 		if (left >= LEA_BYTES && code[i] == 0x48 && code[i + 1] == 0x8d &&
 		    code[i + 2] == (0x05 | reg << 3)) {
 			memcpy(&number, code + i + 3, sizeof number);

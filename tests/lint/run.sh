@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [JOBS] - every lint, all faults of all of them, then one verdict.
+# run.sh [JOBS [OPTION...]] - every lint, all faults of all of them, then one verdict.  OPTION is of clang's build,
+# build-clang.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 jobs=${1:-$(nproc)}
@@ -62,6 +63,6 @@ step "scripts parse" scripts
 step "clang-format" format
 step "every header compiles alone, gcc and clang" python3 tests/lint/headers.py "$jobs" gcc clang
 step "no warning under gcc" build_with gcc build
-step "no warning under clang" build_with clang build-lint-clang -Doptimization=0
+step "no warning under clang" build_with clang build-clang "${@:2}"
 
 ((failures == 0)) || { printf 'lint: %d of %d failed\n' "$failures" "$count"; exit 1; }

@@ -5,4 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
+
+/* How many of what takes long: the usual number, or SONDE_PERCENT of it. */
+static inline uint32_t check_many(uint32_t usual)
+{
+	const char *percent = getenv("SONDE_PERCENT");
+
+	return percent ? usual * (uint32_t)atoi(percent) / 100 : usual;
+}

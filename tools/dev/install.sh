@@ -24,6 +24,7 @@ demo    ruby              ruby
 test    ruby              ruby3.1
 test    g++               g++
 test    libcmocka-dev
+test    libclang-rt-14-dev
 test    bpftool
 test    protobuf-compiler protoc
 test    golang-go         go
@@ -40,6 +41,7 @@ matrix  make              make
 matrix  libffi-dev
 lint    clang-format      clang-format
 lint    libcmocka-dev
+lint    libclang-rt-14-dev
 lint    git               git
 fuzz    clang             clang
 fuzz    libclang-rt-14-dev

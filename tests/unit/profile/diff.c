@@ -3,7 +3,8 @@
  *
  * Streams of samples are drawn with fixed seeds: independent ones, ones that stay where they are for a
  * while, programs with phases, runs of unequal length. Two of the same program must show no change in 95 of 100 pairs;
- * five points must be found in 99 of 100 at 10,000 samples. SONDE_PAIRS draws more pairs. */
+ * five points must be found in 99 of 100 at 10,000 samples. SONDE_PERCENT=1000 draws ten
+ * times as many. */
 #include "check.h"
 
 #include <math.h>
@@ -161,19 +162,12 @@ static struct tried try_pairs(const struct program *before, u32 before_samples,
 	return tried;
 }
 
-static u32 pair_count(u32 usual)
-{
-	const char *given = getenv("SONDE_PAIRS");
-
-	return given ? (u32)atoi(given) : usual;
-}
-
 /* In at most one of `most` pairs. */
 static void same_program_in(u32 most, const char *what, const struct program *program, u32 before,
 			    u32 after)
 {
 	struct diff_options options = { 0 };
-	u32 pairs = pair_count(100);
+	u32 pairs = check_many(100);
 	struct tried tried = try_pairs(program, before, program, after, pairs, 11, &options);
 
 	printf("# same program, %s, %u and %u samples: a change in %u of %u pairs, in the tree %u\n",
@@ -465,7 +459,7 @@ static void five_points_are_found(void **state)
 	(void)state;
 	static const double firsts[] = { 0, 0.02, 0.10, 0.20, 0.45 };
 	struct diff_options options = { 0 };
-	u32 pairs = pair_count(100);
+	u32 pairs = check_many(100);
 
 	for (u32 i = 0; i < COUNT_OF(firsts); i++) {
 		struct program before = program_with(firsts[i]);

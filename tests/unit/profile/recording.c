@@ -273,8 +273,9 @@ static void cut_anywhere_it_reads_up_to_the_last_whole_block(void **state)
 	u64 whole;
 	size_t size;
 
+	u32 samples = check_many(300);
 	world_begin(&w, 2);
-	for (u32 i = 0; i < 300; i++)
+	for (u32 i = 0; i < samples; i++)
 		sample_once(&w);
 	assert_true(recorder_close(w.recorder, &whole, NULL));
 	u8 *bytes = file_bytes(w.path, &size);
@@ -290,7 +291,7 @@ static void cut_anywhere_it_reads_up_to_the_last_whole_block(void **state)
 		before = ended.samples;
 		profile_free(&read);
 	}
-	assert_int_equal(before, 300);
+	assert_int_equal(before, samples);
 	free(bytes);
 	world_end(&w);
 }
@@ -308,7 +309,7 @@ static void damage_costs_what_it_hit(void **state)
 		sample_once(&w);
 	assert_true(recorder_close(w.recorder, &whole, NULL));
 	u8 *bytes = file_bytes(w.path, &size);
-	for (u32 i = 0; i < 2000; i++) {
+	for (u32 i = 0; i < check_many(2000); i++) {
 		struct recording_state ended;
 		struct profile read;
 		size_t at = 8 + rng_below(&w.rng, (u32)size - 8);

@@ -174,6 +174,7 @@ __asm__(".pushsection .text, \"ax\", @progbits\n"
 	".skip 64, 0x90\n"
 	".popsection\n");
 extern const char tiny[] __attribute__((visibility("hidden")));
+extern const char behind_tiny[] __attribute__((visibility("hidden")));
 typedef void walk_fn(struct unwind_space *, struct walked *);
 void framed(struct unwind_space *, struct walked *, walk_fn *)
 	__attribute__((visibility("hidden")));
@@ -230,15 +231,15 @@ static void a_short_function_without_rows_has_not_the_frame_of_the_one_before(vo
 	struct unwind_space space;
 	struct target target;
 	struct err err = { 0 };
-	u64 at = (u64)(uintptr_t)tiny;
+	u64 at = (u64)(uintptr_t)tiny, behind = (u64)(uintptr_t)behind_tiny;
 
 	(void)state;
 	assert_true(target_open(&target, (u32)getpid(), &err));
 	unwind_space_init(&space, &target, &files);
 	assert_int_equal(unwind_space_rule(&space, at - 1).offset, 32);
 	assert_int_equal(unwind_space_rule(&space, at).kind, UNWIND_NONE);
-	assert_int_equal(unwind_space_rule(&space, at + 5).kind, UNWIND_NONE);
-	assert_int_equal(unwind_space_rule(&space, at + 6).offset, UNWIND_ENTRY_CFA);
+	assert_int_equal(unwind_space_rule(&space, behind - 1).kind, UNWIND_NONE);
+	assert_int_equal(unwind_space_rule(&space, behind).offset, UNWIND_ENTRY_CFA);
 	unwind_space_free(&space);
 	unwind_files_free(&files);
 	target_close(&target);
