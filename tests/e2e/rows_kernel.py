@@ -66,6 +66,12 @@ def stacks(run):
         yield from shapes(run, f"{threads} threads", run.interpreter.command("shapes.c", threads))
 
 
+@row("kernel-news-lost", "beside a program that maps code all the time, faster than that can be told: the same", language="native")
+def news_lost(run):
+    with start(run.interpreter, "maps.c"):
+        yield from shapes(run, "1 thread", run.interpreter.command("shapes.c", 1))
+
+
 @row("kernel-thrown", "C++: exceptions, longjmp and contexts: 0 wrong neighbours, >= 99.5 % from the first function on", language="native")
 def thrown(run):
     if run.interpreter.name not in PLUS_PLUS:

@@ -12,6 +12,9 @@
 
 enum { RING_PAGES = 32 /* 128 kB: some 1,000 records */ };
 
+/* A record has its time before it is in the ring. */
+static const u64 UNDER_WAY_NS = NS_PER_MS;
+
 /* PERF_RECORD_MMAP2 (perf_event_open(2)); the path follows. */
 struct mmap_record {
 	struct perf_event_header header;
@@ -133,41 +136,59 @@ static int by_time(const void *left_, const void *right_)
 	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
+static void forget_taken(struct kernel_mappings *mappings)
+{
+	u32 left = mappings->news.count - mappings->taken;
+
+	if (mappings->taken)
+		memmove(mappings->news.at, mappings->news.at + mappings->taken,
+			left * sizeof mappings->news.at[0]);
+	mappings->news.count = left;
+	mappings->taken = 0;
+	if (!left)
+		vec_clear(&mappings->texts);
+}
+
 static void drain(struct kernel_mappings *mappings)
 {
-	u32 before = mappings->news.count;
+	u64 now = clock_now_ns();
 	bool is_whole = true;
 
-	if (!before)
-		vec_clear(&mappings->texts);
+	forget_taken(mappings);
+	u32 before = mappings->news.count;
 	for (u32 i = 0; i < mappings->rings.count; i++)
 		is_whole &= perf_ring_drain(&mappings->rings.at[i], take_record, mappings);
 	if (!is_whole && !mappings->lost_ns)
 		mappings->lost_ns = mappings->drained_ns;
+	mappings->drained_ns = now - UNDER_WAY_NS;
 	if (mappings->news.count > before)
 		qsort(mappings->news.at, mappings->news.count, sizeof mappings->news.at[0],
 		      by_time);
 }
 
+/* Of those that were not taken; UINT64_MAX: all were. */
+static u64 oldest_ns(const struct kernel_mappings *mappings)
+{
+	return mappings->taken < mappings->news.count ? mappings->news.at[mappings->taken].time_ns :
+							UINT64_MAX;
+}
+
 bool kernel_mappings_next(struct kernel_mappings *mappings, u64 until_ns, struct kernel_mapped *out,
 			  const char **text)
 {
-	drain(mappings);
-	if (mappings->drained_ns < until_ns)
-		mappings->drained_ns = until_ns;
-	if (!mappings->news.count || mappings->news.at[0].time_ns > until_ns)
+	/* not each time: others may map faster than their news are taken */
+	if (mappings->drained_ns < until_ns && oldest_ns(mappings) > mappings->drained_ns)
+		drain(mappings);
+	if (oldest_ns(mappings) > until_ns)
 		return false;
-	*out = mappings->news.at[0];
+	*out = mappings->news.at[mappings->taken++];
 	*text = mappings->texts.at + out->text;
-	mappings->news.count--;
-	memmove(mappings->news.at, mappings->news.at + 1,
-		mappings->news.count * sizeof mappings->news.at[0]);
 	return true;
 }
 
 const struct kernel_mapped *kernel_mappings_waiting(struct kernel_mappings *mappings, u32 *count)
 {
 	drain(mappings);
-	*count = mappings->news.count;
+	*count = mappings->news.count; /* what was taken is gone */
 	return mappings->news.at;
 }

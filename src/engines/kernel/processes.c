@@ -282,9 +282,9 @@ static void tell_anew(struct run *run, struct watched *process)
 {
 	struct err err = { 0 };
 
-	process->is_doubted = false; /* if it cannot be read it will not be later */
 	if (!run_tell(run, process, &err))
 		log_debug(1, "process %u: %s", process->pid, err.text);
+	process->is_doubted = false; /* if it cannot be read it will not be later */
 }
 
 static void note_news(struct watched *process)
