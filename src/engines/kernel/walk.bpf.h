@@ -536,8 +536,21 @@ static long fetch_one(u64 index, struct drive *drive)
 
 struct copying {
 	struct kernel_rest *rest;
+	u64 end;
 	u32 done;
 };
+
+/* Behind the last frame: where the program's first thread began, or the thread's own storage, which the C library puts at the
+ * end of the stack that it makes.  Of a stack that neither is in there is no more to know than that it ends before. */
+static __always_inline u64 end_of_stack(u64 sp)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	u64 storage = task->thread.fsbase, first = task->mm ? task->mm->start_stack : 0;
+
+	if (storage > sp && (first <= sp || storage < first))
+		return storage;
+	return first > sp ? first : ~0ull;
+}
 
 /* A page at a time: a stack ends somewhere. */
 static long copy_page(u64 index, struct copying *copying)
@@ -547,7 +560,7 @@ static long copy_page(u64 index, struct copying *copying)
 	u32 length = 4096 - (from & 4095);
 
 	(void)index;
-	if (done > KERNEL_STACK_BYTES - 4096)
+	if (done > KERNEL_STACK_BYTES - 4096 || from >= copying->end)
 		return 1;
 	if (bpf_probe_read_user(copying->rest->stack + done, length, (const void *)from) != 0)
 		return 1;
@@ -560,7 +573,7 @@ static __always_inline u32 pages_to_copy(void)
 {
 	u64 waiting = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
 
-	return waiting > RING_BYTES / 2 ? 1 :
+	return waiting > RING_BYTES / 2 ? 2 :
 	       waiting > RING_BYTES / 4 ? KERNEL_STACK_PAGES / 4 :
 					  KERNEL_STACK_PAGES;
 }
@@ -576,7 +589,7 @@ static __always_inline u64 add_rest(struct drive *drive)
 		return 0;
 	struct kernel_rest *rest = (struct kernel_rest *)&room->words[used];
 	rest->walk = room->walk;
-	struct copying copying = { .rest = rest };
+	struct copying copying = { .rest = rest, .end = end_of_stack(room->walk.sp) };
 	bpf_loop(pages_to_copy(), copy_page, &copying, 0);
 	return sizeof rest->walk + copying.done;
 }
