@@ -38,7 +38,8 @@ struct named {
 	bool known;
 	bool was_kept; /* of bytes that are as they were in the sample */
 	bool steady; /* read anew, it was the function that it had been when the sample was taken */
-	u64 since_ns; /* of what stands for a function: when it was first seen to be it */
+	bool has_names; /* of what stands for code: more than one, by whom it is called as */
+	u64 since_ns;   /* of what stands for a function: when it was first seen to be it */
 	/* given out while it had no name, and kept when the name that it seemed to have is proven */
 	u32 promise, promised_function;
 	u32 promises; /* how often */
@@ -172,22 +173,37 @@ static u32 function_item(struct naming *naming, const struct frame_key *of, u64 
 	return item_for(naming, &key);
 }
 
-/* The address comes to mean other code if it lies elsewhere in the source; one that is called as another's method is not. */
-static void note_code(struct naming *naming, const struct frame_key *of, u32 function)
+/* Stands for the code of that address, whoever it is called as. */
+static u32 code_item(struct naming *naming, const struct frame_key *of)
 {
 	struct frame_key key = *of;
-	const struct name_function *all = naming->names->functions.at;
 
 	key.pos = 0;
 	key.owner = 0;
 	key.flags = ANY_OWNER;
-	u32 item = item_for(naming, &key);
+	return item_for(naming, &key);
+}
+
+static bool are_one_code(const struct naming *naming, u32 left, u32 right)
+{
+	const struct name_function *all = naming->names->functions.at;
+
+	return all[left].path == all[right].path && all[left].first_line == all[right].first_line;
+}
+
+/* The address comes to mean other code if it lies elsewhere in the source; one that is called as another's method is not. */
+static void note_code(struct naming *naming, const struct frame_key *of, u32 function)
+{
+	u32 item = code_item(naming, of);
+
 	if (item == TABLE_NONE)
 		return;
 	struct named *named = &naming->all.at[item];
-	naming->churns |= named->known &&
-			  (all[named->location].path != all[function].path ||
-			   all[named->location].first_line != all[function].first_line);
+	bool was = named->known && are_one_code(naming, named->location, function);
+	naming->churns |= named->known && !was;
+	named->has_names = was && (named->has_names || named->location != function);
+	if (!was)
+		named->since_ns = clock_now_ns();
 	named->location = function;
 	named->known = true;
 }
@@ -445,6 +461,34 @@ static bool read_name_elsewhere(struct naming *naming, const struct frame *frame
 	return false;
 }
 
+/* By whom it was called is gone (Ruby's Method#call makes a method entry for the time of the call), and the code is what it was
+ * before the sample: it has the name that it had, if that was one. */
+static void read_code(struct naming *naming, const struct frame *frame, u64 time_ns,
+		      const struct sample_source *source, u32 item)
+{
+	struct frame code = *frame;
+	const void *state;
+
+	code.owner = 0;
+	if (!frame->owner ||
+	    !read_name_from(naming, source->mem, &code, source, &naming->all.at[item]))
+		return;
+	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
+				   &naming->name);
+	u32 same = code_item(naming, &naming->all.at[item].key);
+	const struct named *before = same != TABLE_NONE ? &naming->all.at[same] : NULL;
+	const struct name_location *locations = naming->names->locations.at;
+	if (!before || !before->known || before->has_names || before->since_ns > time_ns ||
+	    !are_one_code(naming, before->location, locations[location].function))
+		return;
+	struct name_location at = locations[location];
+	at.function = before->location;
+	struct named *named = &naming->all.at[item];
+	named->location = names_location(naming->names, &at);
+	named->known = named->steady = true;
+	named->was_kept = false;
+}
+
 static void read_name(struct naming *naming, const struct frame *frame, u64 time_ns,
 		      const struct sample_source *source, u32 item)
 {
@@ -453,8 +497,10 @@ static void read_name(struct naming *naming, const struct frame *frame, u64 time
 
 	named->known = named->steady = false;
 	named->was_kept = !read_name_from(naming, source->mem, frame, source, named);
-	if (named->was_kept && !read_name_elsewhere(naming, frame, source, named))
+	if (named->was_kept && !read_name_elsewhere(naming, frame, source, named)) {
+		read_code(naming, frame, time_ns, source, item);
 		return;
+	}
 	struct frame_key key = named->key;
 	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
 				   &naming->name);

@@ -30,6 +30,7 @@ struct fixture {
 static u64 generation;
 static u32 times_read;
 static bool is_live;
+static u64 gone_owner;
 
 static bool name_frame(const struct mem *mem, const void *state, const struct frame *frame,
 		       struct frame_name *out)
@@ -38,7 +39,8 @@ static bool name_frame(const struct mem *mem, const void *state, const struct fr
 
 	(void)state;
 	times_read++;
-	if (!mem_read(mem, frame->id, &cell, sizeof cell) || !cell.name[0])
+	if (!mem_read(mem, frame->id, &cell, sizeof cell) || !cell.name[0] ||
+	    (frame->owner && frame->owner == gone_owner))
 		return false;
 	str_add_text(&out->label, cell.name);
 	out->line = frame->pos;
@@ -89,6 +91,7 @@ static int set_up(void **state)
 	generation = 7;
 	times_read = 0;
 	is_live = false;
+	gone_owner = 0;
 	*state = f;
 	return 0;
 }
@@ -364,13 +367,18 @@ static void at_the_end_a_program_that_reuses_nothing_is_believed(void **state)
 	assert_int_equal(naming_unnamed(f->naming), 0);
 }
 
-static u32 take_owned(struct fixture *f, u64 owner, u64 of)
+static u32 take_owned_at(struct fixture *f, u64 owner, u64 of, u64 time_ns)
 {
-	*f->sample = (struct sample){ .generation = of, .depth = 1 };
+	*f->sample = (struct sample){ .generation = of, .depth = 1, .time_ns = time_ns };
 	f->sample->frames[0] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[3],
 					       .owner = owner,
 					       .kind = FRAME_MANAGED };
 	return naming_stack(f->naming, f->sample, &f->source);
+}
+
+static u32 take_owned(struct fixture *f, u64 owner, u64 of)
+{
+	return take_owned_at(f, owner, of, 0);
 }
 
 /* Whoever it is called as, other code at an address is a reuse. */
@@ -399,6 +407,43 @@ static void the_same_code_by_another_name_is_no_reuse(void **state)
 	take_owned(f, 2, 9);
 	naming_settle(f->naming);
 	assert_string_equal(leaf_name(f, stack), "function_0");
+}
+
+/* By whom it was called is gone before that could be read. */
+static const char *name_without_owner(struct fixture *f, u64 time_ns)
+{
+	gone_owner = 3;
+	return leaf_name(f, take_owned_at(f, gone_owner, 7, time_ns));
+}
+
+static void code_that_is_what_it_was_has_the_name_that_it_had(void **state)
+{
+	struct fixture *f = *state;
+	u64 before = clock_now_ns();
+
+	assert_string_equal(name_without_owner(f, before), "(unnamed)");
+	take_owned(f, 1, 7);
+	assert_string_equal(name_without_owner(f, before), "(unnamed)");
+	assert_string_equal(name_without_owner(f, clock_now_ns()), "function_3");
+}
+
+static void code_that_has_two_names_is_not_named_by_chance(void **state)
+{
+	struct fixture *f = *state;
+
+	take_owned(f, 1, 7);
+	strcpy(f->cells[3].name, "alias");
+	take_owned(f, 2, 7);
+	assert_string_equal(name_without_owner(f, clock_now_ns()), "(unnamed)");
+}
+
+static void other_code_has_not_the_name_of_what_was_there(void **state)
+{
+	struct fixture *f = *state;
+
+	take_owned(f, 1, 7);
+	f->cells[3].first_line = 10;
+	assert_string_equal(name_without_owner(f, clock_now_ns()), "(unnamed)");
 }
 
 static void memory_that_is_no_function_has_no_name(void **state)
@@ -461,6 +506,9 @@ int main(void)
 		TEST(at_the_end_a_program_that_reuses_nothing_is_believed),
 		TEST(other_code_at_an_address_ends_all_belief),
 		TEST(the_same_code_by_another_name_is_no_reuse),
+		TEST(code_that_is_what_it_was_has_the_name_that_it_had),
+		TEST(code_that_has_two_names_is_not_named_by_chance),
+		TEST(other_code_has_not_the_name_of_what_was_there),
 		TEST(memory_that_is_no_function_has_no_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
