@@ -158,6 +158,7 @@ enum ruby_value {
 	RUBY_FL_USER1 = 1 << 13, /* a string's bytes are elsewhere; an array's are within */
 	RUBY_IMEMO_SHIFT = 12,
 	RUBY_IMEMO_MASK = 0xf,
+	RUBY_IMEMO_ENV = 0,
 	RUBY_IMEMO_SVAR = 2,
 	RUBY_IMEMO_MENT = 6,
 	RUBY_IMEMO_ISEQ = 7,

@@ -390,13 +390,28 @@ RUBY_WALKER bool ruby_read_own_env(const struct mem *mem, const struct walk *wal
 	       ruby_env_ok(env);
 }
 
+/* A frame's environment that a block captures is moved to the heap, and for an instruction or two it is there and not marked as
+ * escaped (vm_make_env_each() in vm.c): the object that it is a part of, an imemo_env, leads back to it. */
+RUBY_WALKER bool ruby_is_captured(const struct mem *mem, u64 ep)
+{
+	struct {
+		u64 flags, iseq, ep;
+	} object;
+	u64 at;
+
+	return mem_peek(mem, ep + 8, &at, 8) && ruby_address_ok(at) &&
+	       mem_peek(mem, at, &object, sizeof object) && object.ep == ep &&
+	       (object.flags & RUBY_T_MASK) == RUBY_T_IMEMO &&
+	       (object.flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK) == RUBY_IMEMO_ENV;
+}
+
 /* Where the environment lies, and an iseq where there must be one. */
-RUBY_WALKER bool ruby_frame_ok(const struct walk *walk, const struct ruby_control_frame *frame,
-			       const struct ruby_env *env)
+RUBY_WALKER bool ruby_frame_ok(const struct mem *mem, const struct walk *walk,
+			       const struct ruby_control_frame *frame, const struct ruby_env *env)
 {
 	bool on_stack = frame->ep >= walk->base + 16 && frame->ep < walk->cursor;
 
-	if (!(env->flags & RUBY_ENV_ESCAPED) && !on_stack)
+	if (!(env->flags & RUBY_ENV_ESCAPED) && !on_stack && !ruby_is_captured(mem, frame->ep))
 		return false;
 	if ((env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC)
 		return !frame->iseq && ruby_address_ok(env->me_cref);
@@ -467,7 +482,7 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	out->at = walk->cursor;
 	bool read = ruby_read_frame(mem, walk->cursor, leaf, &frame);
 	bool ok = read && ruby_read_own_env(mem, walk, frame.ep, &env) &&
-		  ruby_frame_ok(walk, &frame, &env);
+		  ruby_frame_ok(mem, walk, &frame, &env);
 	walk->cursor += state->at.frame_size;
 	if (leaf && (state->facts & RUBY_FILLS_LATE)) {
 		ok = read && ruby_settle_innermost(mem, state, walk, out->at, ok, &frame, &env);

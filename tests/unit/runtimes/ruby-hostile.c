@@ -65,6 +65,37 @@ static void threads_are_listed(void **state)
 	assert_int_equal(r.end, STEP_EMPTY);
 }
 
+/* It is on the heap, and not yet marked as escaped: the object around it says that it is there. */
+static void an_environment_that_is_being_captured_is_a_frames(void **state)
+{
+	u64 method_at, object, heap, word;
+	struct result r;
+
+	(void)state;
+	build();
+	method_at = STACK + STACK_WORDS * 8 - 2ull * ruby.at.frame_size;
+	object = make_imemo(RUBY_IMEMO_ENV);
+	heap = make_object(0) + 0x40;
+	for (u32 i = 0; i < 3; i++) {
+		assert_true(mem_peek(&memory.mem, STACK + 8 * (10 - i), &word, 8));
+		memory_put_u64(&memory, heap - 8ull * i, word);
+	}
+	memory_put_u64(&memory, method_at + 32, heap);
+	memory_put_u64(&memory, heap + 8, object);
+	memory_put_u64(&memory, object + 16, heap);
+	walk(MAIN, &r);
+	assert_int_equal(r.torn, 0);
+	assert_int_equal(r.count, FRAMES - 1);
+	/* another's */
+	memory_put_u64(&memory, object + 16, heap + 8);
+	walk(MAIN, &r);
+	assert_int_equal(r.torn, 1);
+	/* no environment */
+	memory_put_u64(&memory, heap + 8, make_imemo(RUBY_IMEMO_MENT));
+	walk(MAIN, &r);
+	assert_int_equal(r.torn, 1);
+}
+
 /* Frames that a damaged walk gives are frames of the whole one, in the same order, and whatever is
  * missing is admitted: STEP_TORN, STEP_FAULT, or a begin that failed. */
 static void every_read_fails(void **state)
@@ -358,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_walk),
 		cmocka_unit_test(threads_are_listed),
+		cmocka_unit_test(an_environment_that_is_being_captured_is_a_frames),
 		cmocka_unit_test(every_read_fails),
 		cmocka_unit_test(every_word_is_damaged),
 		cmocka_unit_test(damage_adds_up),
