@@ -47,6 +47,9 @@ struct frame_name {
 	u32 end_line, column, end_column;
 	u32 first_line; /* of the function */
 	u32 flags;      /* FRAME_C, FRAME_TASK */
+	/* A hash of what the code is called by itself, whoever calls it: tells apart what lies on one line (that of an
+	 * eval). 0: its label says it. */
+	u64 code;
 };
 
 enum {

@@ -38,18 +38,20 @@ struct named {
 	bool known;
 	bool was_kept; /* of bytes that are as they were in the sample */
 	bool steady; /* read anew, it was the function that it had been when the sample was taken */
-	bool has_names; /* of what stands for code: more than one, by whom it is called as */
 	u64 since_ns;   /* of what stands for a function: when it was first seen to be it */
+	u64 code;       /* of what stands for code, and with a bare name: struct frame_name's */
+	bool has_names; /* of the same: more than one, by whom it is called as */
+	bool is_bare; /* who called it was gone: `location` has the name that the code has by itself */
 	/* given out while it had no name, and kept when the name that it seemed to have is proven */
 	u32 promise, promised_function;
 	u32 promises; /* how often */
 };
 
-/* A name that was read when it may have been too late. */
+/* A name that was read when it may have been too late, or a bare one. */
 struct doubt {
 	u32 item;
 	u64 generation; /* of the sample */
-	u64 due_ns;
+	u64 due_ns;     /* UINT64_MAX: at the end */
 };
 
 struct naming {
@@ -184,11 +186,14 @@ static u32 code_item(struct naming *naming, const struct frame_key *of)
 	return item_for(naming, &key);
 }
 
-static bool are_one_code(const struct naming *naming, u32 left, u32 right)
+/* Is that code, whoever it was called as, what was read now? */
+static bool is_code(const struct naming *naming, const struct named *named, u32 function, u64 code)
 {
 	const struct name_function *all = naming->names->functions.at;
 
-	return all[left].path == all[right].path && all[left].first_line == all[right].first_line;
+	return named->known && named->code == code &&
+	       all[named->location].path == all[function].path &&
+	       all[named->location].first_line == all[function].first_line;
 }
 
 /* The address comes to mean other code if it lies elsewhere in the source; one that is called as another's method is not. */
@@ -199,12 +204,13 @@ static void note_code(struct naming *naming, const struct frame_key *of, u32 fun
 	if (item == TABLE_NONE)
 		return;
 	struct named *named = &naming->all.at[item];
-	bool was = named->known && are_one_code(naming, named->location, function);
+	bool was = is_code(naming, named, function, naming->name.code);
 	naming->churns |= named->known && !was;
 	named->has_names = was && (named->has_names || named->location != function);
 	if (!was)
 		named->since_ns = clock_now_ns();
 	named->location = function;
+	named->code = naming->name.code;
 	named->known = true;
 }
 
@@ -439,6 +445,7 @@ static bool read_name_from(struct naming *naming, const struct mem *mem, const s
 	str_clear(&name->path);
 	name->line = name->first_line = name->flags = 0;
 	name->end_line = name->column = name->end_column = 0;
+	name->code = 0;
 	mem_record_init(&record, mem, &naming->witness);
 	named->first_read = naming->witness.reads.count;
 	if (!runtime->name_frame(&record.mem, state, frame, name) || name->label.bad ||
@@ -461,32 +468,47 @@ static bool read_name_elsewhere(struct naming *naming, const struct frame *frame
 	return false;
 }
 
-/* By whom it was called is gone (Ruby's Method#call makes a method entry for the time of the call), and the code is what it was
- * before the sample: it has the name that it had, if that was one. */
+/* The code of a bare name is known by one other name: it has that. */
+static bool take_code_name(struct naming *naming, u32 item, u64 time_ns)
+{
+	u32 same = code_item(naming, &naming->all.at[item].key);
+	struct named *named = &naming->all.at[item];
+	struct name_location at = naming->names->locations.at[named->location];
+
+	if (same == TABLE_NONE)
+		return false;
+	const struct named *code = &naming->all.at[same];
+	if (code->has_names || code->since_ns > time_ns ||
+	    !is_code(naming, code, at.function, named->code))
+		return false;
+	at.function = code->location;
+	named->location = names_location(naming->names, &at);
+	return true;
+}
+
+/* By whom it was called is gone (Ruby's Method#call makes a method entry for the time of the call): if the code is what it was
+ * before the sample, it has the name that it had. */
 static void read_code(struct naming *naming, const struct frame *frame, u64 time_ns,
 		      const struct sample_source *source, u32 item)
 {
+	struct named *named = &naming->all.at[item];
 	struct frame code = *frame;
 	const void *state;
 
 	code.owner = 0;
-	if (!frame->owner ||
-	    !read_name_from(naming, source->mem, &code, source, &naming->all.at[item]))
+	if (!frame->owner || !read_name_from(naming, source->mem, &code, source, named))
 		return;
-	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
-				   &naming->name);
-	u32 same = code_item(naming, &naming->all.at[item].key);
-	const struct named *before = same != TABLE_NONE ? &naming->all.at[same] : NULL;
-	const struct name_location *locations = naming->names->locations.at;
-	if (!before || !before->known || before->has_names || before->since_ns > time_ns ||
-	    !are_one_code(naming, before->location, locations[location].function))
-		return;
-	struct name_location at = locations[location];
-	at.function = before->location;
-	struct named *named = &naming->all.at[item];
-	named->location = names_location(naming->names, &at);
-	named->known = named->steady = true;
+	named->location = location_of(naming, source->runtime_of(source, frame->kind, &state),
+				      &naming->name);
+	named->code = naming->name.code;
 	named->was_kept = false;
+	bool is_known = take_code_name(naming, item, time_ns), was_bare = named->is_bare;
+	named = &naming->all.at[item];
+	named->known = named->steady = is_known;
+	named->is_bare = !is_known;
+	if (named->is_bare && !was_bare)
+		naming->names->bad |= !vec_push(&naming->doubts,
+						(struct doubt){ item, 0, UINT64_MAX });
 }
 
 static void read_name(struct naming *naming, const struct frame *frame, u64 time_ns,
@@ -501,6 +523,7 @@ static void read_name(struct naming *naming, const struct frame *frame, u64 time
 		read_code(naming, frame, time_ns, source, item);
 		return;
 	}
+	named->is_bare = false;
 	struct frame_key key = named->key;
 	u32 location = location_of(naming, source->runtime_of(source, frame->kind, &state),
 				   &naming->name);
@@ -642,10 +665,23 @@ static void ask_again_when_due(struct naming *naming, const struct sample *sampl
 	naming->doubts.count = kept;
 }
 
+/* What code it was is known; by what name it was called may be by now. */
+static bool name_bare(struct naming *naming, u32 item)
+{
+	if (!take_code_name(naming, item, UINT64_MAX))
+		return false;
+	struct named *named = &naming->all.at[item];
+	named->promised_function = naming->names->locations.at[named->location].function;
+	return true;
+}
+
 void naming_settle(struct naming *naming)
 {
 	for (u32 i = 0; i < naming->doubts.count; i++) {
-		struct named *named = &naming->all.at[naming->doubts.at[i].item];
+		u32 item = naming->doubts.at[i].item;
+		if (naming->all.at[item].is_bare && !name_bare(naming, item))
+			continue;
+		struct named *named = &naming->all.at[item];
 		if (named->promise)
 			keep_promise(naming, named);
 	}

@@ -12,6 +12,7 @@
  * process runs on.  Names are bytes: nothing is escaped. */
 #include "runtimes/ruby/names.h"
 
+#include "base/table.h"
 #include "runtimes/ruby/lines.h"
 #include "runtimes/ruby/objects.h"
 #include "runtimes/ruby/step.h"
@@ -285,6 +286,7 @@ static bool name_iseq(const struct mem *mem, const struct ruby_state *state,
 	if (ok) {
 		qualify(mem, state, frame->owner ? &entry : NULL, body_addr, &label, &base,
 			&out->label);
+		out->code = table_hash(label.text, label.length);
 		out->first_line = ruby_first_line(mem, state, body_addr);
 		out->line = ruby_read_line(mem, state, body_addr, &body, frame->pos);
 		ok = ruby_read_body(mem, frame->id, &body_again, &body) && body_again == body_addr;

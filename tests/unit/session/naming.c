@@ -15,6 +15,7 @@
 struct cell {
 	char name[32];
 	u32 first_line;
+	u64 code;
 };
 
 struct fixture {
@@ -45,6 +46,7 @@ static bool name_frame(const struct mem *mem, const void *state, const struct fr
 	str_add_text(&out->label, cell.name);
 	out->line = frame->pos;
 	out->first_line = cell.first_line;
+	out->code = cell.code;
 	return true;
 }
 
@@ -419,12 +421,26 @@ static const char *name_without_owner(struct fixture *f, u64 time_ns)
 static void code_that_is_what_it_was_has_the_name_that_it_had(void **state)
 {
 	struct fixture *f = *state;
+
+	take_owned(f, 1, 7);
+	assert_string_equal(name_without_owner(f, clock_now_ns()), "function_3");
+	assert_int_equal(naming_unnamed(f->naming), 0);
+}
+
+/* It is known later, at the end. */
+static void code_that_gets_a_name_had_it_before(void **state)
+{
+	struct fixture *f = *state;
 	u64 before = clock_now_ns();
 
-	assert_string_equal(name_without_owner(f, before), "(unnamed)");
+	gone_owner = 3;
+	u32 stack = take_owned_at(f, gone_owner, 7, before);
+	assert_string_equal(leaf_name(f, stack), "(unnamed)");
 	take_owned(f, 1, 7);
 	assert_string_equal(name_without_owner(f, before), "(unnamed)");
-	assert_string_equal(name_without_owner(f, clock_now_ns()), "function_3");
+	naming_settle(f->naming);
+	assert_string_equal(leaf_name(f, stack), "function_3");
+	assert_int_equal(naming_unnamed(f->naming), 0);
 }
 
 static void code_that_has_two_names_is_not_named_by_chance(void **state)
@@ -435,15 +451,23 @@ static void code_that_has_two_names_is_not_named_by_chance(void **state)
 	strcpy(f->cells[3].name, "alias");
 	take_owned(f, 2, 7);
 	assert_string_equal(name_without_owner(f, clock_now_ns()), "(unnamed)");
+	naming_settle(f->naming);
+	assert_int_equal(naming_unnamed(f->naming), 1);
 }
 
+/* Elsewhere in the source, or on the same line. */
 static void other_code_has_not_the_name_of_what_was_there(void **state)
 {
 	struct fixture *f = *state;
 
 	take_owned(f, 1, 7);
+	f->cells[3].code = 5;
+	assert_string_equal(name_without_owner(f, clock_now_ns()), "(unnamed)");
+	f->cells[3].code = 0;
 	f->cells[3].first_line = 10;
 	assert_string_equal(name_without_owner(f, clock_now_ns()), "(unnamed)");
+	naming_settle(f->naming);
+	assert_int_equal(naming_unnamed(f->naming), 2);
 }
 
 static void memory_that_is_no_function_has_no_name(void **state)
@@ -507,6 +531,7 @@ int main(void)
 		TEST(other_code_at_an_address_ends_all_belief),
 		TEST(the_same_code_by_another_name_is_no_reuse),
 		TEST(code_that_is_what_it_was_has_the_name_that_it_had),
+		TEST(code_that_gets_a_name_had_it_before),
 		TEST(code_that_has_two_names_is_not_named_by_chance),
 		TEST(other_code_has_not_the_name_of_what_was_there),
 		TEST(memory_that_is_no_function_has_no_name),
