@@ -10,7 +10,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { RING_PAGES = 32 /* 128 kB: some 1,000 records */ };
+enum {
+	RING_PAGES = 32, /* 128 kB: some 1,000 records */
+	TEXTS_MAX = 1 << 20,
+};
 
 /* A record has its time before it is in the ring. */
 static const u64 UNDER_WAY_NS = NS_PER_MS;
@@ -136,6 +139,27 @@ static int by_time(const void *left_, const void *right_)
 	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
+/* Of those that are left, a few: where somebody maps all the time, some always are. */
+static void keep_texts(struct kernel_mappings *mappings)
+{
+	size_t bytes = 0;
+
+	for (u32 i = 0; i < mappings->news.count; i++)
+		bytes += strlen(mappings->texts.at + mappings->news.at[i].text) + 1;
+	char *kept = malloc(bytes + 1);
+	if (!kept)
+		return;
+	bytes = 0;
+	for (u32 i = 0; i < mappings->news.count; i++) {
+		const char *text = mappings->texts.at + mappings->news.at[i].text;
+		mappings->news.at[i].text = (u32)bytes;
+		bytes = (size_t)(stpcpy(kept + bytes, text) + 1 - kept);
+	}
+	memcpy(mappings->texts.at, kept, bytes);
+	mappings->texts.count = (u32)bytes;
+	free(kept);
+}
+
 static void forget_taken(struct kernel_mappings *mappings)
 {
 	u32 left = mappings->news.count - mappings->taken;
@@ -147,6 +171,8 @@ static void forget_taken(struct kernel_mappings *mappings)
 	mappings->taken = 0;
 	if (!left)
 		vec_clear(&mappings->texts);
+	else if (mappings->texts.count > TEXTS_MAX)
+		keep_texts(mappings);
 }
 
 static void drain(struct kernel_mappings *mappings)

@@ -166,6 +166,45 @@ static void that_news_were_lost_is_told(void **unused)
 	close(file);
 }
 
+/* Some are always left, where somebody maps all the time: what the others were called is given back. */
+static void what_is_left_keeps_its_text(void **unused)
+{
+	enum { MANY = 240, EACH = 500 };
+	struct kernel_mappings mappings;
+	struct kernel_mapped news;
+	struct err err = { 0 };
+	int file = new_file();
+	const char *text;
+	u64 at = 0, before_last = 0;
+
+	(void)unused;
+	if (!kernel_mappings_open(&mappings, &err))
+		skip();
+	for (u32 i = 0; i < MANY; i++) {
+		for (u32 k = 0; k < EACH; k++) {
+			before_last = clock_now_ns();
+			at = map(file, at, (k & 1) * size());
+		}
+		while (kernel_mappings_next(&mappings, before_last, &news, &text))
+			assert_true(news.time_ns <= before_last);
+		u32 left;
+		assert_non_null(kernel_mappings_waiting(&mappings, &left));
+		assert_true(left > 0);
+	}
+	assert_true(mappings.texts.count < 2 << 20); /* all of them are 2.6 MB */
+	bool is_there = false;
+	while (kernel_mappings_next(&mappings, clock_now_ns(), &news, &text))
+		if (news.pid == (u32)getpid()) {
+			assert_string_equal(text, "/memfd:code (deleted)");
+			is_there = true;
+		}
+	assert_true(is_there);
+	assert_int_equal(mappings.lost_ns, 0);
+	kernel_mappings_close(&mappings);
+	munmap((void *)(uintptr_t)at, size());
+	close(file);
+}
+
 static void all_is_doubted_until_it_is_read_again(void **unused)
 {
 	struct kernel_mappings mappings = { 0 };
@@ -213,6 +252,7 @@ int main(void)
 		cmocka_unit_test(what_takes_the_place_of_other_code_is_told),
 		cmocka_unit_test(what_was_read_is_ahead_of_the_news),
 		cmocka_unit_test(that_news_were_lost_is_told),
+		cmocka_unit_test(what_is_left_keeps_its_text),
 		cmocka_unit_test(all_is_doubted_until_it_is_read_again),
 	};
 
