@@ -472,12 +472,12 @@ static bool read_name_elsewhere(struct naming *naming, const struct frame *frame
 static bool take_code_name(struct naming *naming, u32 item, u64 time_ns)
 {
 	u32 same = code_item(naming, &naming->all.at[item].key);
-	struct named *named = &naming->all.at[item];
-	struct name_location at = naming->names->locations.at[named->location];
 
 	if (same == TABLE_NONE)
 		return false;
 	const struct named *code = &naming->all.at[same];
+	struct named *named = &naming->all.at[item];
+	struct name_location at = naming->names->locations.at[named->location];
 	if (code->has_names || code->since_ns > time_ns ||
 	    !is_code(naming, code, at.function, named->code))
 		return false;

@@ -236,6 +236,14 @@ static bool is_text(const struct image *image, u64 address)
 	return true;
 }
 
+/* From a register; with a REX prefix that has B it is to another, of r8 to r15. */
+static bool is_move_to(const u8 *code, u32 i, u8 reg)
+{
+	bool is_high = i && (code[i - 1] & 0xf1) == 0x41;
+
+	return code[i] == 0x89 && (code[i + 1] & 0xc7) == (0xc0 | reg) && !is_high;
+}
+
 /* What was the register set to last? */
 static bool is_set_to_text(const struct image *image, u64 call, u8 reg)
 {
@@ -249,9 +257,7 @@ static bool is_set_to_text(const struct image *image, u64 call, u8 reg)
 		s32 number;
 		if (code[i] == 0x31 && code[i + 1] == (0xc0 | reg << 3 | reg))
 			return false;
-		if (code[i] == 0x89 && (code[i + 1] & 0xc7) == (0xc0 | reg) &&
-		    !(i && (code[i - 1] & 0xf1) ==
-				   0x41)) /* from a register; to r8 and above is another */
+		if (is_move_to(code, i, reg))
 			return false;
 		if (left >= LEA_BYTES && code[i] == 0x48 && code[i + 1] == 0x8d &&
 		    code[i + 2] == (0x05 | reg << 3)) {

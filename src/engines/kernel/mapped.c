@@ -142,21 +142,17 @@ static int by_time(const void *left_, const void *right_)
 /* Of those that are left, a few: where somebody maps all the time, some always are. */
 static void keep_texts(struct kernel_mappings *mappings)
 {
-	size_t bytes = 0;
+	char *kept = malloc(mappings->texts.count), *end = kept;
 
-	for (u32 i = 0; i < mappings->news.count; i++)
-		bytes += strlen(mappings->texts.at + mappings->news.at[i].text) + 1;
-	char *kept = malloc(bytes + 1);
 	if (!kept)
 		return;
-	bytes = 0;
 	for (u32 i = 0; i < mappings->news.count; i++) {
 		const char *text = mappings->texts.at + mappings->news.at[i].text;
-		mappings->news.at[i].text = (u32)bytes;
-		bytes = (size_t)(stpcpy(kept + bytes, text) + 1 - kept);
+		mappings->news.at[i].text = (u32)(end - kept);
+		end = stpcpy(end, text) + 1;
 	}
-	memcpy(mappings->texts.at, kept, bytes);
-	mappings->texts.count = (u32)bytes;
+	mappings->texts.count = (u32)(end - kept);
+	memcpy(mappings->texts.at, kept, mappings->texts.count);
 	free(kept);
 }
 

@@ -21,7 +21,7 @@ struct kernel_mapped {
 struct kernel_mappings {
 	VEC(struct perf_ring) rings;
 	VEC(struct kernel_mapped) news; /* by time */
-	u32 taken;                      /* so many of them */
+	u32 taken;                      /* of them: the first ones */
 	VEC(char) texts;                /* of all news */
 	u64 drained_ns;                 /* what is older was in the rings then, if it is not lost */
 	u64 lost_ns; /* some were lost since then; 0: none. It is for the reader to set it back */

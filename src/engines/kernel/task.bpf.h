@@ -49,8 +49,7 @@ struct thread_info {
 } OF_THE_KERNEL;
 struct mm_struct {
 	unsigned long start_code;
-	unsigned long
-		start_stack; /* of the first thread, when the program began: arguments lie above */
+	unsigned long start_stack; /* of the first thread; its arguments lie above */
 } OF_THE_KERNEL;
 struct task_struct {
 	struct thread_info thread_info;
