@@ -7,6 +7,7 @@ Root first; `label (path:line)` for Ruby, a bare label for its C functions, `sym
 a space; a number. In front there may be `process NAME (PID)` and `thread NAME (TID)`. What does
 not parse raises: a broken line is a failure, never skipped.
 """
+import functools
 import re
 from typing import NamedTuple
 
@@ -50,11 +51,15 @@ class Stack(NamedTuple):
 
 def unescape(text):
     r"""Back to the bytes of the program: \n and \xNN are escapes, other backslashes are not."""
+    if "\\" not in text:
+        return text
+
     def one(match):
         return b"\n" if match[0] == rb"\n" else bytes([int(match[1], 16)])
     return re.sub(rb"\\(?:n|x([0-9a-f]{2}))", one, text.encode()).decode(errors="surrogateescape")
 
 
+@functools.lru_cache(1 << 16)
 def parse_frame(text):
     match = FRAME.match(text)
     if not match or text in MARKS:
@@ -97,6 +102,7 @@ def split_label(label):
     return match[1], match[2]
 
 
+@functools.lru_cache(1 << 16)
 def method(label):
     """The method's bare name: "bar" of "block in Foo::Baz#bar", "read" of "read [native]"."""
     name = split_label(label)[1].removesuffix(" [native]").removesuffix(" [inlined]")

@@ -36,34 +36,62 @@ def without_rescue(frames):
     return kept
 
 
+def joined(names):
+    return "\0".join(("", *names, ""))
+
+
+class Chains:
+    """What begins alike is kept once: a sequence has a number, which those of what is in front of its last part and of
+    that part itself lead to. 0: the empty one."""
+
+    def __init__(self):
+        self._numbers = {}
+
+    def longer(self, number, part):
+        """The number of the sequence with this part behind it."""
+        return self._numbers.setdefault((number, part), len(self._numbers) + 1)
+
+    def find(self, parts):
+        """None: no such sequence."""
+        number = 0
+        for part in parts:
+            number = self._numbers.get((number, part))
+            if number is None:
+                return None
+        return number
+
+
 class Grammar:
     """`joins`: what the program wrote down has no frames of rescue and ensure (without_rescue). `apart`: stacks that
     do not begin at the root, of fibers; one that begins or ends may have no frame yet, or none any more."""
 
     def __init__(self, root, legal, joins=False, apart=()):
         self.joins, self.apart = joins, apart
+        self.stacks = Chains()  # of methods on their lines
+        self.names = Chains()   # the same without lines
+        self.callers = set()    # every (number of the callers, method of the leaf)
+        self.wholes = set()     # the names of each stack, for what was cut off from one
+        self.lines = {}         # method: the lines that it was seen on
         root = [tuple(frame) for frame in root]
-        stacks = [root + [tuple(frame) for frame in stack] for stack in legal]
-        stacks += [root[:depth] for depth in range(1, len(root) + 1)]
-        stacks += [[tuple(frame) for frame in stack] for stack in apart]
-        self.callers = set()  # every (stack of callers on their lines, method of the leaf)
-        self.names = set()    # the same without lines
-        self.lines = {}       # method: the lines that it was seen on
-        for stack in stacks:
-            plain = [(folded.method(label), line) for label, line in stack]
-            for depth in range(len(plain)):
-                self.callers.add((tuple(plain[:depth]), plain[depth][0]))
-                self.names.add(tuple(name for name, _ in plain[:depth + 1]))
-                name, line = plain[depth]
-                if line is not None:
-                    self.lines.setdefault(name, set()).add(line)
+        for stack in (root, *(root + [tuple(frame) for frame in stack] for stack in legal), *apart):
+            self._add([(folded.method(label), line) for label, line in stack])
         for lines in self.lines.values() if joins else ():
             lines.add(min(lines) - 1)  # where a method's own rescue begins: the line of its def
 
+    def _add(self, stack):
+        """It, and what it is while it is made."""
+        number = nameless = 0
+        for name, line in stack:
+            self.callers.add((number, name))
+            number = self.stacks.longer(number, (name, line))
+            nameless = self.names.longer(nameless, name)
+            if line is not None:
+                self.lines.setdefault(name, set()).add(line)
+        self.wholes.add(joined(name for name, _ in stack))
+
     def allow_leaf(self, callers, name):
         """A C function that may stand on these callers without being in the trace."""
-        self.callers.add((callers, name))
-        self.names.add((*(caller for caller, _ in callers), name))
+        self._add([*callers, (name, None)])
 
     def _judge(self, frames, right):
         """`right`, or what is wrong with the frames."""
@@ -71,16 +99,16 @@ class Grammar:
         *callers, (name, line) = plain
         lines = self.lines.get(name)
         on_line = lines is None or line is None or min(lines) <= line <= max(lines)
-        if (tuple(callers), name) in self.callers and on_line:
+        if (self.stacks.find(callers), name) in self.callers and on_line:
             return right
         known_lines = all(line in self.lines.get(name, {line}) for name, line in callers)
-        same_names = tuple(name for name, _ in plain) in self.names
+        same_names = self.names.find(name for name, _ in plain) is not None
         return CALLER_LINE if same_names and known_lines and on_line else IMPOSSIBLE
 
     def _is_inner_part(self, frames):
-        """Of a stack that says that it is cut off: are these the innermost of a legal one?"""
-        names = tuple(folded.method(frame.label) for frame in frames)
-        return any(one[-len(names):] == names for one in self.names)
+        """Of a stack that says that it is cut off: are these consecutive in a legal one?"""
+        names = joined(folded.method(frame.label) for frame in frames)
+        return any(names in whole for whole in self.wholes)
 
     def classify(self, stack):
         frames = folded.strip_marks(stack.frames)
