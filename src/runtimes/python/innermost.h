@@ -101,14 +101,14 @@ PYTHON_WALKER bool python_runs(const struct mem *mem, const struct python_state 
 
 /* The generator that runs, or waits for who does.  One that is being entered is in the list, and does neither. */
 PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct python_state *state,
-					    u64 thread, u64 function, u64 *generator)
+					    u64 thread, u64 function, u64 waits, u64 *generator)
 {
 	u64 handling;
 
 	if (!mem_read(mem, thread + state->at.thread_handling, &handling, 8))
 		return false;
 	*generator = python_handler(state, thread, handling);
-	if (!*generator || python_runs(mem, state, *generator) ||
+	if (!*generator || *generator == waits || python_runs(mem, state, *generator) ||
 	    WALK_APART(python_calls)(mem, state, *generator, function))
 		return true;
 	if (!mem_read(mem, handling + state->at.handled_previous, &handling, 8))
@@ -118,9 +118,10 @@ PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct 
 }
 
 /* Whose frame runs, where the thread does not lead to a function: what is being entered has not begun and is not linked yet,
- * what is being left is neither. */
+ * what is being left is neither.  `waits` is whom a frame that counts no more leads to, or 0: if it is the innermost, it has called
+ * what becomes a generator, and is not in the data stack any more. */
 PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct python_state *state,
-				       u64 thread, u64 *running)
+				       u64 thread, u64 waits, u64 *running)
 {
 	struct python_frame words;
 	u64 function, generator;
@@ -134,16 +135,27 @@ PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct pytho
 		u64 end = python_pushed_behind(mem, state, thread, function);
 		if (!python_has_begun(mem, state, &words))
 			return !left && python_seek_inner(mem, state, thread, end, 0, running);
-		if (!python_running_generator(mem, state, thread, function, &generator) ||
+		if (!python_running_generator(mem, state, thread, function, waits, &generator) ||
 		    !python_inner_of(mem, state, function, generator, running))
 			return false;
-		if (python_runs(mem, state, *running))
+		if (*running == waits || python_runs(mem, state, *running))
 			return true;
 		if (*running != function)
 			return false;
 		function = end;
+		waits = 0;
 	}
 	return false;
+}
+
+/* Is it on C's stack, beside the thread's cframe: an entry's shim, also while it is being filled (3.12)? */
+PYTHON_WALKER bool python_is_own_shim(const struct python_state *state, const struct walk *walk,
+				      u64 frame)
+{
+	const u32 entry = PYTHON_HAS_CFRAME | PYTHON_HAS_SHIMS;
+
+	return (state->facts & entry) == entry &&
+	       frame - walk->limit + PYTHON_ENTRY_MAX < 2 * PYTHON_ENTRY_MAX;
 }
 
 /* Does a function that has not begun lead to who has entered it?  It is published before it is linked. */

@@ -349,7 +349,8 @@ PYTHON_WALKER bool python_mend(const struct mem *mem, const struct python_state 
 	if (!(walk->flags & WALK_TOP_UNSET) || !state->at.thread_top || walk->depth || walk->link)
 		return false;
 	if (!unlinked || !python_seek_caller(mem, state, walk->thread, walk->cursor, &walk->link)) {
-		bool runs = python_seek_running(mem, state, walk->thread, &walk->link);
+		bool runs = python_seek_running(mem, state, walk->thread,
+						unlinked ? 0 : walk->cursor, &walk->link);
 		if (!runs && (unlinked || !python_outer(mem, state, walk, &walk->link)))
 			return false;
 		walk->cursor = walk->link;
@@ -435,6 +436,8 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 		return python_end(mem, state, walk);
 	out->at = walk->cursor;
 	bool ok = python_read_frame(mem, state, walk->cursor, leaf, &frame);
+	if (leaf && python_is_own_shim(state, walk, walk->cursor))
+		frame.owner = PYTHON_OWNED_BY_C;
 	if (!ok || !python_frame_ok(walk, &frame))
 		return leaf ? python_leave_out(state, walk, ok ? frame.previous : 0) : STEP_FAULT;
 	if (leaf && !python_runs_code(mem, state, walk, &frame))

@@ -540,6 +540,41 @@ static void a_linked_function_is_not_sought(void **state)
 	assert_outcome(&stage, STEP_DONE, 1, 0);
 }
 
+/* A call that makes a generator: what was called is popped before the loop leads to its caller. */
+static void what_becomes_a_generator_is_popped(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_second(&stage, true, FUNCTION);
+	put(&stage, THREAD + stage.python.at.thread_top, SECOND);
+	put_top(&stage, FUNCTION, TEXT); /* it has called it */
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+	put_top(&stage, frame_of(&stage, MIDDLE), TEXT);
+	put(&stage, SECOND + stage.python.at.frame_previous, frame_of(&stage, MIDDLE));
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET); /* no such generator runs */
+	put_handling(&stage, MIDDLE, 0);
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	put(&stage, SECOND + stage.python.at.frame_previous, MIDDLE);
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET); /* somebody else called it */
+}
+
+/* An entry's shim, which says already what it runs and does not say yet that it is one. */
+static void a_shim_is_being_filled(void **state)
+{
+	const u64 shim = INNER + 0x80;
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	put_cframe(&stage, INNER, shim, OUTER);
+	put_frame(&stage, shim, GARBAGE, PYTHON_OWNED_BY_THREAD);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, shim + stage.python.at.frame_previous, FUNCTION);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+}
+
 static int of_3_11(void **state)
 {
 	(void)state;
@@ -580,6 +615,8 @@ int main(void)
 		OF_3_12(a_shim_is_known_by_what_it_runs),
 		OF_3_12(a_function_enters_another_in_a_new_chunk),
 		OF_3_12(a_linked_function_is_not_sought),
+		OF_BOTH(what_becomes_a_generator_is_popped),
+		OF_3_12(a_shim_is_being_filled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
