@@ -36,7 +36,7 @@ enum {
 	FRAMES_ASKED = 256,
 	PARTS_MAX = 2,
 	SHELLS_MAX = 2,
-	DOORS_MAX = 12,
+	DOORS_MAX = 32, /* Ruby 2.5 has 18 */
 	/* Of a loop whose code does not say where it links its frame. */
 	BEGIN_BYTES = 0x6d,
 	CALL_BYTES = 5,       /* x86-64 */

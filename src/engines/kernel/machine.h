@@ -12,7 +12,7 @@
 #include "runtimes/attached.h"
 #include "unwind/space.h"
 
-enum { MACHINE_LOOPS_MAX = 24, MACHINE_ENDS_MAX = 2 };
+enum { MACHINE_LOOPS_MAX = 48, MACHINE_ENDS_MAX = 2 };
 
 enum machine_part {
 	MACHINE_NONE,

@@ -52,7 +52,7 @@ def enumerates
 end
 
 def dispatches
-  100.times { |i| WORDS[i].public_send(:length).then { |n| [n, i].inject(:+) } }
+  100.times { |i| WORDS[i].public_send(:length).yield_self { |n| [n, i].inject(:+) } }
   instance_eval { binding.local_variables }
 end
 

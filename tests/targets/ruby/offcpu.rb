@@ -69,7 +69,7 @@ threads = works.flat_map do |name, count|
 end
 threads << Thread.new { tids << [:forever, Truth.tid]; forever }
 facts = Hash.new { |hash, name| hash[name] = [] }
-threads.size.times { tids.pop.then { |name, tid| facts[name] << tid } }
+threads.size.times { tids.pop.yield_self { |name, tid| facts[name] << tid } }
 Truth.ready(tids: facts)
 sleep(0.01) until Truth.stop?
 $writer.write("x" * 10)

@@ -41,7 +41,7 @@ forks << fork do
 end
 tell.close
 life.close
-pids = told.read.lines.to_h { |line| line.split.then { |number, pid| ["worker_#{number}", pid.to_i] } }
+pids = told.read.lines.to_h { |line| line.split.yield_self { |number, pid| ["worker_#{number}", pid.to_i] } }
 Truth.ready(pids: pids)
 Truth.park
 held.close
