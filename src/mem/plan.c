@@ -40,14 +40,15 @@ struct plan {
 	struct mem mem;
 	const struct mem_live *live;
 	struct read_set *set;
-	/* The ranges that copy A (and B, when nothing was late) was fetched by. Learning changes
-	 * the set's ranges, so A keeps its own. */
-	VEC(struct plan_range) first_ranges;
+	/* The ranges that copy A (and B, when nothing was late) was fetched by: the set's own. What was late changes these when
+	 * it is learned, and A's are kept as they were. */
+	struct plan_range *first;
+	VEC(struct plan_range) first_kept;
 	u32 first_end[PLAN_PARTS];
 	struct snapshot once, heads, body[2], again,
 		first_head; /* heads: head_count copies, one after the other */
 	u32 head_count, head_size;
-	bool fetched; /* the copies of first_ranges hold bytes */
+	bool fetched; /* the copies of the first ranges hold bytes */
 	bool still;
 	bool steady;      /* one copy was made, and `second` is what was proven */
 	bool again_made;  /* `heads` are those of `again` */
@@ -63,8 +64,8 @@ struct plan {
 	VEC(struct logged) log;
 	struct late late;
 	VEC(struct mem_span) spans;
-	u32 last_hit, last_once;
-	u32 reads; /* of this walk */
+	u32 hits[PLAN_PARTS]; /* where each part was read last */
+	u32 reads;            /* of this walk */
 	u64 image;
 	struct constants constants;
 	struct plan_stats stats;
@@ -239,40 +240,49 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->in_body = plan->head_met = plan->conflict = plan->motion = plan->steady = false;
 	plan->leaf_done = plan->repeated = plan->again_made = false;
 	vec_clear(&plan->behind);
-	plan->last_hit = plan->last_once = plan->reads = 0;
+	plan->reads = 0;
 	vec_clear(&plan->log);
 	late_clear(&plan->late);
 
-	vec_clear(&plan->first_ranges);
-	memset(plan->first_end, 0, sizeof plan->first_end);
-	plan->fetched = set->ranges.count && vec_grow(&plan->first_ranges, set->ranges.count) &&
-			fetch_all(plan);
-	if (plan->fetched) {
-		memcpy(plan->first_ranges.at, set->ranges.at,
-		       set->ranges.count * sizeof *set->ranges.at);
-		plan->first_ranges.count = set->ranges.count;
-		memcpy(plan->first_end, set->part_end, sizeof plan->first_end);
-	} else {
-		/* Something of the plan is no longer mapped: start from nothing. */
+	vec_clear(&plan->first_kept);
+	plan->fetched = set->ranges.count && fetch_all(plan);
+	if (!plan->fetched) /* something of the plan is no longer mapped: start from nothing */
 		read_set_clear(set);
+	plan->first = set->ranges.at;
+	for (u32 part = 0; part < PLAN_PARTS; part++) {
+		plan->first_end[part] = set->part_end[part];
+		plan->hits[part] = part_begin(set->part_end, part);
 	}
+}
+
+static bool keep_first(struct plan *plan)
+{
+	const struct read_set *set = plan->set;
+	u32 count = set->ranges.count;
+
+	if (!count)
+		return true;
+	if (!vec_grow(&plan->first_kept, count))
+		return false;
+	memcpy(plan->first_kept.at, set->ranges.at, count * sizeof *set->ranges.at);
+	plan->first_kept.count = count;
+	plan->first = plan->first_kept.at;
+	return true;
 }
 
 void plan_head_done(struct plan *plan, u64 epoch)
 {
 	plan->in_body = true;
 	plan->has_epoch = epoch;
-	plan->last_hit = 0;
 	/* one that was late was read before the frames, and may have changed by then */
 	constants_begin(&plan->constants, plan->image, plan_head_was_late(plan) ? 0 : epoch);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static struct plan_range *first_holding(struct plan *plan, u32 *hint, enum plan_part part, u64 addr,
-					u32 len)
+static struct plan_range *first_holding(struct plan *plan, enum plan_part part, u64 addr, u32 len)
 {
-	return range_holding(plan->first_ranges.at, plan->first_end, hint, part, addr, len);
+	return range_holding(plan->first, plan->first_end, &plan->hits[part], part, addr, len);
 }
 
 /* Do the bytes stand `at` in every head? */
@@ -343,10 +353,10 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 	if (part != PLAN_ONCE && hold == MEM_HOLDS &&
 	    !vec_push(&plan->log, (struct logged){ addr, len, part }))
 		return false;
-	struct plan_range *range = first_holding(plan, &plan->last_hit, part, addr, len);
+	struct plan_range *range = first_holding(plan, part, addr, len);
 	/* what steps only peek at, such as flags of objects that never change, is read once */
 	if (!range && part == PLAN_BODY && hold == MEM_DRIFTS)
-		range = first_holding(plan, &plan->last_once, PLAN_ONCE, addr, len);
+		range = first_holding(plan, PLAN_ONCE, addr, len);
 	if (range) {
 		if (range->low > range->high)
 			range->first = plan->reads;
@@ -406,21 +416,9 @@ static bool piece_is_same(const struct plan *plan, const struct repeat_piece *pi
 	       !memcmp(bytes, plan->body[1].bytes + piece->offset, piece->len);
 }
 
-/* As if it had been read: should a second copy follow, it must have it, too. */
-static bool log_piece(struct plan *plan, const struct repeat_piece *piece)
-{
-	for (u32 done = 0, part; piece->part == PLAN_BODY && done < piece->len; done += part) {
-		part = piece->len - done < AGAIN_MAX ? piece->len - done : AGAIN_MAX;
-		if (!vec_push(&plan->log, (struct logged){ piece->addr + done, part, PLAN_BODY }))
-			return false;
-	}
-	return true;
-}
-
 bool plan_leaf_done(struct plan *plan, bool ask)
 {
 	const struct read_set *set = plan->set;
-	u32 logged = plan->log.count;
 
 	plan->leaf_done = true;
 	if (!ask || !plan->fetched || !set->behind.count ||
@@ -430,11 +428,7 @@ bool plan_leaf_done(struct plan *plan, bool ask)
 		if (!piece_is_same(plan, &set->behind.at[i]))
 			return false;
 	plan->repeated = true;
-	for (u32 i = 0; i < set->behind.count && plan->repeated; i++)
-		plan->repeated = log_piece(plan, &set->behind.at[i]);
-	if (!plan->repeated)
-		plan->log.count = logged;
-	return plan->repeated;
+	return true;
 }
 
 /* ---- learning ---------------------------------------------------------------------------- */
@@ -458,15 +452,14 @@ static void touch_behind(struct read_set *set)
 	}
 }
 
-/* Carries what this walk touched over to the set, and now and then lets go of the rest. */
-static void learn_touched(struct plan *plan)
+/* Carries what this walk touched over to a set that has changed meanwhile. */
+static void carry_touched(struct plan *plan)
 {
 	struct read_set *set = plan->set;
-	bool trim = ++set->walks >= TRIM_EVERY;
 	u32 hint = 0;
 
-	for (u32 i = 0; i < plan->first_ranges.count; i++) {
-		const struct plan_range *used = &plan->first_ranges.at[i];
+	for (u32 i = 0; i < plan->first_kept.count; i++) {
+		const struct plan_range *used = &plan->first_kept.at[i];
 		if (used->low > used->high)
 			continue;
 		struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
@@ -478,7 +471,15 @@ static void learn_touched(struct plan *plan)
 			range->first = used->first;
 		}
 	}
-	if (trim) {
+}
+
+/* Now and then lets go of what is not touched. */
+static void learn_touched(struct plan *plan)
+{
+	struct read_set *set = plan->set;
+
+	carry_touched(plan);
+	if (++set->walks >= TRIM_EVERY) {
 		touch_behind(set);
 		read_set_trim(set);
 	}
@@ -489,8 +490,7 @@ static void learn_touched(struct plan *plan)
 /* The bytes that the walk took. */
 static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 {
-	struct plan_range *range = first_holding(plan, &plan->last_hit, read->part, read->addr,
-						 read->len);
+	struct plan_range *range = first_holding(plan, read->part, read->addr, read->len);
 
 	if (range) {
 		const u8 *copy = read->part == PLAN_HEAD ? plan->first_head.bytes :
@@ -516,6 +516,32 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 	return !memcmp(taken, plan->again.bytes + at, read->len);
 }
 
+/* What lies behind the leaf and was not walked. */
+static bool behind_is_equal_again(struct plan *plan)
+{
+	const struct read_set *set = plan->set;
+
+	for (u32 i = 0; i < set->behind.count; i++) {
+		const struct repeat_piece *piece = &set->behind.at[i];
+		struct logged part = { .part = piece->part };
+		for (u32 done = 0; part.part == PLAN_BODY && done < piece->len; done += part.len) {
+			part.addr = piece->addr + done;
+			part.len = piece->len - done < AGAIN_MAX ? piece->len - done : AGAIN_MAX;
+			if (!equal_again(plan, &part))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool log_is_equal_again(struct plan *plan)
+{
+	for (u32 i = 0; i < plan->log.count; i++)
+		if (!equal_again(plan, &plan->log.at[i]))
+			return false;
+	return true;
+}
+
 /* The heads of the first fetch make room for those of the second. */
 static bool keep_first_head(struct plan *plan)
 {
@@ -536,12 +562,9 @@ static bool prove_again(struct plan *plan)
 		return false;
 	}
 	plan->again_made = true;
-	for (u32 i = 0; i < plan->log.count; i++)
-		if (!equal_again(plan, &plan->log.at[i])) {
-			plan->motion = true;
-			return false;
-		}
-	return true;
+	bool same = log_is_equal_again(plan) && (!plan->repeated || behind_is_equal_again(plan));
+	plan->motion |= !same;
+	return same;
 }
 
 enum plan_verdict plan_settle(struct plan *plan)
@@ -550,7 +573,8 @@ enum plan_verdict plan_settle(struct plan *plan)
 
 	if (late) {
 		plan->stats.unplanned++;
-		late_learn(&plan->late, plan->set);
+		if (keep_first(plan)) /* else nothing covers what was late, and it does not hold */
+			late_learn(&plan->late, plan->set);
 	}
 	bool elsewhere = plan->steady && (plan->conflict || late);
 	if (elsewhere)
@@ -568,7 +592,7 @@ bool plan_stands(struct plan *plan)
 	return plan->still || !plan->conflict;
 }
 
-/* Was all that the walk took just what was proven before? */
+/* Was all that the walk took just what was proven before?  What it did not take has been compared. */
 static bool is_proven(const struct plan *plan)
 {
 	const struct read_set *set = plan->set;
@@ -710,7 +734,7 @@ void plan_free(struct plan *plan)
 		free(plan->body[i].bytes);
 	late_free(&plan->late);
 	constants_free(&plan->constants);
-	vec_free(&plan->first_ranges);
+	vec_free(&plan->first_kept);
 	vec_free(&plan->log);
 	vec_free(&plan->spans);
 	vec_free(&plan->behind);

@@ -29,9 +29,10 @@ enum {
 	LEFTOVER = 100,
 	/* Once or twice can be an accident, be it the first to be seen. */
 	TWICE = 2,
-	/* A stack that was plausible so often in a row is counted and judged by the dozen. */
+	/* A stack that was plausible so often in a row is counted and judged by the dozen, or by a sixteenth of what it was counted. */
 	SURE = 32,
 	DOZEN = 12,
+	SIXTEENTH = 16,
 	/* A pair that held in fewer than one in 16 of its sightings ends sooner than a read. */
 	FLEETING = 16,
 	/* Of the sightings of a frame, the part that must be without a caller for it to be a root. */
@@ -398,7 +399,8 @@ enum calls_verdict calls_believe(struct calls *calls, const struct calls_whose *
 	if (!known)
 		*learned = (struct learned){ .hash = hash };
 	u32 times = ++learned->uncounted;
-	bool is_due = doubted ? learned->plausible < SURE || times >= DOZEN :
+	bool is_due = doubted ? learned->plausible < SURE ||
+					(times >= DOZEN && times >= learned->counted / SIXTEENTH) :
 				learned->counted <= TWICE || times >= learned->counted;
 	if (!is_due)
 		return CALLS_BELIEVED;

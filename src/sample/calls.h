@@ -91,8 +91,8 @@ enum calls_verdict {
 
 void calls_fini(struct calls *calls);
 /* Learns all calls of a stack that held, leaf first; is it believed?
- * A stack that was plausible often is counted by the dozen; one that is not doubted each time that it was seen as often
- * again: in between it costs a hash. */
+ * A stack that was plausible often is counted by the dozen, and by more the more often it was seen; one that is not doubted
+ * each time that it was seen as often again: in between it costs a hash. */
 enum calls_verdict calls_believe(struct calls *calls, const struct calls_whose *whose,
 				 const struct frame *frames, u32 count, u32 doubts);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
