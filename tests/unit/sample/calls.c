@@ -344,6 +344,33 @@ static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
 }
 
 /* Of a hundred, three or four can be what one in a hundred is. */
+/* What was sure for long is asked again when a sixteenth more has come. */
+static void what_becomes_rare_is_found_out(void **state)
+{
+	enum { EACH = 3200, MORE = 200000, DUE = EACH / 16 + 1 };
+	struct frame rare[] = { frame(BAZ, 2), frame(FOO, 8), frame(MAIN, 3) };
+	struct frame common[] = { frame(BAZ, 2), frame(BOB, 9), frame(MAIN, 3) };
+	struct calls calls = { 0 };
+	u64 most = 0;
+	u32 doubted = 0;
+
+	(void)state;
+	for (u32 i = 0; i < EACH; i++) {
+		JUDGED(&calls, rare, CALLS_DOUBT_ALL);
+		JUDGED(&calls, common, CALLS_DOUBT_ALL);
+	}
+	assert_true(BELIEVED(&calls, rare));
+	for (u32 i = 0; i < MORE; i++)
+		JUDGED(&calls, common, CALLS_DOUBT_ALL);
+	for (u32 i = 0; i < DUE; i++)
+		doubted += !BELIEVED(&calls, rare);
+	assert_int_not_equal(doubted, 0);
+	for (u32 i = 0; i < calls.seen.count; i++)
+		most = calls.seen.at[i].count > most ? calls.seen.at[i].count : most;
+	assert_in_range(most, (MORE + 2 * EACH) * 15 / 16, MORE + 2 * EACH + DUE + 1);
+	calls_fini(&calls);
+}
+
 static void few_beside_a_leader_are_not_believed(void **state)
 {
 	struct calls calls = { 0 };
@@ -522,6 +549,7 @@ int main(void)
 		cmocka_unit_test(a_place_of_what_seldom_holds_must_dominate),
 		cmocka_unit_test(programs_are_kept_apart),
 		cmocka_unit_test(what_is_rare_between_its_neighbours_is_not_believed),
+		cmocka_unit_test(what_becomes_rare_is_found_out),
 		cmocka_unit_test(few_beside_a_leader_are_not_believed),
 		cmocka_unit_test(many_between_the_same_neighbours_are_all_believed),
 		cmocka_unit_test(a_leftover_leaf_is_found_by_both_its_places),
