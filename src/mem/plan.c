@@ -517,19 +517,22 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 }
 
 /* What lies behind the leaf and was not walked. */
-static bool behind_is_equal_again(struct plan *plan)
+static bool behind_is_equal_again(const struct plan *plan)
 {
 	const struct read_set *set = plan->set;
+	u32 hint = 0;
 
 	for (u32 i = 0; i < set->behind.count; i++) {
 		const struct repeat_piece *piece = &set->behind.at[i];
-		struct logged part = { .part = piece->part };
-		for (u32 done = 0; part.part == PLAN_BODY && done < piece->len; done += part.len) {
-			part.addr = piece->addr + done;
-			part.len = piece->len - done < AGAIN_MAX ? piece->len - done : AGAIN_MAX;
-			if (!equal_again(plan, &part))
-				return false;
-		}
+		if (piece->part != PLAN_BODY)
+			continue;
+		const struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
+							       PLAN_BODY, piece->addr, piece->len);
+		if (!range ||
+		    memcmp(bytes_of(plan, piece),
+			   plan->again.bytes + range->offset + (piece->addr - range->addr),
+			   piece->len) != 0)
+			return false;
 	}
 	return true;
 }

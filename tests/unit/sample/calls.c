@@ -343,7 +343,6 @@ static void what_is_rare_between_its_neighbours_is_not_believed(void **state)
 	calls_fini(&calls);
 }
 
-/* Of a hundred, three or four can be what one in a hundred is. */
 /* What was sure for long is asked again when a sixteenth more has come. */
 static void what_becomes_rare_is_found_out(void **state)
 {
@@ -371,6 +370,7 @@ static void what_becomes_rare_is_found_out(void **state)
 	calls_fini(&calls);
 }
 
+/* Of a hundred, three or four can be what one in a hundred is. */
 static void few_beside_a_leader_are_not_believed(void **state)
 {
 	struct calls calls = { 0 };
