@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-u64 table_seed(void)
-{
-	static u64 seed; /* drawn once; a race only draws twice before anything is stored */
-	u64 drawn = __atomic_load_n(&seed, __ATOMIC_RELAXED), none = 0;
+u64 table_seed_drawn;
 
-	if (drawn)
-		return drawn;
-	drawn = rng_seed();
-	__atomic_compare_exchange_n(&seed, &none, drawn | 1, false, __ATOMIC_RELAXED,
+/* A race only draws twice before anything is stored. */
+u64 table_draw_seed(void)
+{
+	u64 drawn = rng_seed() | 1, none = 0;
+
+	__atomic_compare_exchange_n(&table_seed_drawn, &none, drawn, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
-	return __atomic_load_n(&seed, __ATOMIC_RELAXED);
+	return __atomic_load_n(&table_seed_drawn, __ATOMIC_RELAXED);
 }
 
 u32 table_find(const struct table *table, u64 hash, table_same *same, const void *owner,

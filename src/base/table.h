@@ -30,7 +30,15 @@ void table_clear(struct table *table);
 void table_free(struct table *table);
 
 /* Drawn at the first use: keys come from foreign processes. */
-u64 table_seed(void);
+extern u64 table_seed_drawn; /* 0: not yet */
+u64 table_draw_seed(void);
+
+static inline u64 table_seed(void)
+{
+	u64 drawn = __atomic_load_n(&table_seed_drawn, __ATOMIC_RELAXED);
+
+	return drawn ? drawn : table_draw_seed();
+}
 
 /* XXH3, inline: a key whose size is known costs a dozen instructions, not a hundred. */
 static inline u64 table_hash(const void *bytes, size_t length)

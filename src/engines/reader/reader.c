@@ -121,14 +121,12 @@ static void stop_starting(struct run *run, struct reader_process *process)
 	account_restart(process);
 }
 
-static void try_attach(struct run *run, struct reader_process *process)
+static void attach_if_due(struct run *run, struct reader_process *process)
 {
 	struct err err = { 0 };
 	bool was_sampled = is_sampled(process);
-
-	if (process->attached.count)
-		return;
 	u64 now = clock_now_ns();
+
 	if (!backoff_is_due(&process->attach, now))
 		return;
 	if (process->reopen) {
@@ -160,6 +158,12 @@ static void try_attach(struct run *run, struct reader_process *process)
 	else if (!there && err.code == ERR_UNSUPPORTED && !run->quality.warning[0])
 		snprintf(run->quality.warning, sizeof run->quality.warning,
 			 "process %u is left out: %.160s", process->target->pid, err.text);
+}
+
+static inline void try_attach(struct run *run, struct reader_process *process)
+{
+	if (!process->attached.count)
+		attach_if_due(run, process);
 }
 
 /* A vfork child runs in its parent's memory until its exec: its stack there is its parent's. When
@@ -454,14 +458,14 @@ static void settle(struct run *run, u64 now)
 				      attempt_share, &run->attempt);
 }
 
-static const u64 SPIN_NS = 15 * NS_PER_US;
+static const u64 SPIN_NS = 5 * NS_PER_US;
 
 /* Gives the time that it is then. A thread that did not stop in time will stop when it gets its CPU, and must be let go at once. */
 static u64 sleep_until(struct run *run, u64 until_ns)
 {
 	u64 now = clock_now_ns();
 
-	/* A sleep costs this much CPU time itself, and comes back late by as much. */
+	/* A sleep takes this much CPU time itself (3 to 5 us), and comes back late. */
 	if (now + SPIN_NS >= until_ns) {
 		while (now < until_ns)
 			now = clock_now_ns();
