@@ -47,11 +47,11 @@ static bool look_once(struct look *look, struct reader_thread *thread, struct ta
 					.set = &thread->set,
 					.memory = &thread->memory };
 	struct look_result result;
-	u64 ranges = plan_stats(look->plan)->ranges;
+	u64 ranges = plan_stats(look->plan).ranges;
 
 	if (!look_at(look, &subject, &result))
 		return false;
-	tally->ranges += plan_stats(look->plan)->ranges - ranges;
+	tally->ranges += plan_stats(look->plan).ranges - ranges;
 	tally->complete += result.complete;
 	tally->moving += (result.flags & SAMPLE_MOVING) != 0;
 	if (result.complete)
@@ -96,7 +96,7 @@ static bool run(struct look *look, struct reader_thread *thread, u64 count, cons
 	printf("samples %llu complete %llu moving %llu frames %u ranges %.1f unplanned %llu cpu_ns %llu\n",
 	       (unsigned long long)count, (unsigned long long)tally.complete,
 	       (unsigned long long)tally.moving, tally.frames, (double)tally.ranges / (double)count,
-	       (unsigned long long)plan_stats(look->plan)->unplanned, (unsigned long long)cpu);
+	       (unsigned long long)plan_stats(look->plan).unplanned, (unsigned long long)cpu);
 	if (way->lists)
 		list_ranges(&thread->set);
 	return true;

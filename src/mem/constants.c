@@ -2,6 +2,8 @@
  * constants.c - see constants.h. */
 #include "mem/constants.h"
 
+#include "mem/bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +39,7 @@ bool constants_find(const struct constants *constants, u64 addr, void *dst, u32 
 	if (known->addr != addr || known->len != len || known->epoch != constants->epoch ||
 	    known->image != constants->image)
 		return false;
-	memcpy(dst, known->bytes, len);
+	bytes_copy(dst, known->bytes, len);
 	return true;
 }
 

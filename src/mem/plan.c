@@ -9,31 +9,26 @@
  * - What was late is bounded (late.h). */
 #include "mem/plan.h"
 
+#include "mem/bytes.h"
 #include "mem/constants.h"
+#include "mem/copies.h"
 #include "mem/late.h"
 
 #include <string.h>
 
 enum {
-	/* Ranges with heads of their own around them. */
-	SANDWICHED = 2,
 	/* So often found in the same place, a thread is expected there. */
 	STEADY = 16,
 	PROVEN_MAX = 256 << 10, /* bytes that are kept for it: some thousand frames */
 	TRIM_EVERY = 128,
 	AGAIN_MAX = 256, /* bytes that are compared at a time */
+	BEHIND_GAP = 256,
 };
 
 struct logged {
 	u64 addr;
 	u32 len;
 	u32 part;
-};
-
-/* Bytes of one part at one instant. */
-struct snapshot {
-	u8 *bytes;
-	size_t room;
 };
 
 struct plan {
@@ -45,9 +40,7 @@ struct plan {
 	struct plan_range *first;
 	VEC(struct plan_range) first_kept;
 	u32 first_end[PLAN_PARTS];
-	struct snapshot once, heads, body[2], again,
-		first_head; /* heads: head_count copies, one after the other */
-	u32 head_count, head_size;
+	struct copies copies;
 	bool fetched; /* the copies of the first ranges hold bytes */
 	bool still;
 	bool steady;      /* one copy was made, and `second` is what was proven */
@@ -63,174 +56,32 @@ struct plan {
 	repeat_pieces behind; /* what was read there */
 	VEC(struct logged) log;
 	struct late late;
-	VEC(struct mem_span) spans;
 	u32 hits[PLAN_PARTS]; /* where each part was read last */
 	u32 reads;            /* of this walk */
 	u64 image;
 	struct constants constants;
-	struct plan_stats stats;
+	u64 unplanned, late_calls; /* struct plan_stats */
 };
 
 /* ---- fetching ---------------------------------------------------------------------------- */
 
-static bool snapshot_reserve(struct snapshot *snapshot, size_t size)
-{
-	if (snapshot->bytes && size <= snapshot->room)
-		return true;
-	size += !size; /* what has no head is copied, too */
-	u8 *bytes = realloc(snapshot->bytes, size + size / 2);
-	if (!bytes)
-		return false;
-	snapshot->bytes = bytes;
-	snapshot->room = size + size / 2;
-	return true;
-}
-
-static bool span_add(struct plan *plan, const struct plan_range *range, u8 *bytes)
-{
-	return vec_push(&plan->spans,
-			(struct mem_span){ range->addr, bytes + range->offset, range->len });
-}
-
-static bool spans_add(struct plan *plan, enum plan_part part, u8 *bytes)
-{
-	const struct read_set *set = plan->set;
-	bool good = true;
-
-	for (u32 i = part_begin(set->part_end, part); good && i < set->part_end[part]; i++)
-		good = span_add(plan, &set->ranges.at[i], bytes);
-	return good;
-}
-
-static bool part_add(struct plan *plan, enum plan_part part, struct snapshot *into)
-{
-	return snapshot_reserve(into, plan->set->part_bytes[part]) &&
-	       spans_add(plan, part, into->bytes);
-}
-
-enum once_place { ONCE_BEFORE_HEAD, ONCE_WITH_HEAD, ONCE_BEHIND, ONCE_LAST };
-
-static enum once_place once_place(const struct plan_range *range)
-{
-	return range->leads ? ONCE_WITH_HEAD :
-	       range->early ? ONCE_BEFORE_HEAD :
-	       range->last  ? ONCE_LAST :
-			      ONCE_BEHIND;
-}
-
-static bool once_add(struct plan *plan, enum once_place place)
-{
-	const struct read_set *set = plan->set;
-	bool good = snapshot_reserve(&plan->once, set->part_bytes[PLAN_ONCE]);
-
-	for (u32 i = 0; good && i < set->part_end[PLAN_ONCE]; i++)
-		if (once_place(&set->ranges.at[i]) == place)
-			good = span_add(plan, &set->ranges.at[i], plan->once.bytes);
-	return good;
-}
-
-static bool head_add(struct plan *plan)
-{
-	size_t at = (size_t)plan->head_count++ * plan->head_size;
-
-	return spans_add(plan, PLAN_HEAD, plan->heads.bytes + at);
-}
-
-/* The first head: what has a leader comes with it. Before it what `begin` went by to get there, such as which of a
- * thread's stacks is current: read behind the head, that could be what became so meanwhile, and the other's stack
- * would be given for it, or this one's for another. */
-static bool first_head_add(struct plan *plan)
-{
-	const struct read_set *set = plan->set;
-	bool good = once_add(plan, ONCE_BEFORE_HEAD) && once_add(plan, ONCE_WITH_HEAD);
-
-	plan->head_count++;
-	for (u32 i = part_begin(set->part_end, PLAN_HEAD); good && i < set->part_end[PLAN_HEAD];
-	     i++)
-		if (!read_set_leader(set, &set->ranges.at[i]))
-			good = span_add(plan, &set->ranges.at[i], plan->heads.bytes);
-	return good;
-}
-
-static void first_head_copy(struct plan *plan)
-{
-	const struct read_set *set = plan->set;
-
-	for (u32 i = part_begin(set->part_end, PLAN_HEAD); i < set->part_end[PLAN_HEAD]; i++) {
-		const struct plan_range *head = &set->ranges.at[i];
-		const struct plan_range *leader = read_set_leader(set, head);
-		if (leader)
-			memcpy(plan->heads.bytes + head->offset,
-			       plan->once.bytes + leader->offset + (head->addr - leader->addr),
-			       head->len);
-	}
-}
-
-/* [head] [body 1] [head] [body 2] [head] [body 3...] [head]: each of the first ranges, where the leaf
- * is, has a head right before and behind it; the rest share one. */
-static bool sandwich_add(struct plan *plan, struct snapshot *into)
-{
-	const struct read_set *set = plan->set;
-	u32 first = part_begin(set->part_end, PLAN_BODY);
-
-	if (!snapshot_reserve(into, set->part_bytes[PLAN_BODY]))
-		return false;
-	for (u32 i = first; i < set->part_end[PLAN_BODY]; i++) {
-		if (i - first <= SANDWICHED && !head_add(plan))
-			return false;
-		if (!span_add(plan, &set->ranges.at[i], into->bytes))
-			return false;
-	}
-	return head_add(plan);
-}
-
-static bool begin_heads(struct plan *plan)
-{
-	plan->head_count = 0;
-	plan->head_size = plan->set->part_bytes[PLAN_HEAD];
-	vec_clear(&plan->spans);
-	return snapshot_reserve(&plan->heads, (size_t)plan->head_size * (SANDWICHED + 3));
-}
-
-static bool spans_read(struct plan *plan)
-{
-	u64 before = plan->live->calls;
-	plan->stats.ranges += plan->spans.count;
-	u32 done = mem_live_readv(plan->live, plan->spans.at, plan->spans.count);
-	plan->stats.calls += plan->live->calls - before;
-	return done == plan->spans.count;
-}
-
-/* The walker goes by the very first head: reading the target's memory slows it where it works,
- * and a head that is read behind the body finds it where that made it linger (bench/torn: 4 points).
- * The first copy of the body also brings everything into our caches, so that the sandwiches are
- * quick. */
 static bool fetch_all(struct plan *plan)
 {
 	struct read_set *set = plan->set;
+	struct copies *copies = &plan->copies;
+	enum fetch_kind kind = plan->still         ? FETCH_STILL :
+			       set->same >= STEADY ? FETCH_STEADY :
+						     FETCH_TWICE;
 
-	if (!begin_heads(plan) || !first_head_add(plan) ||
-	    !part_add(plan, PLAN_BODY, &plan->body[0]))
+	if (!copies_fetch(copies, plan->live, set, kind))
 		return false;
-	plan->steady = !plan->still && set->same >= STEADY;
-	if (!plan->steady && !plan->still && !sandwich_add(plan, &plan->body[1]))
-		return false;
-	if (!once_add(plan, ONCE_BEHIND) || !once_add(plan, ONCE_LAST) || !spans_read(plan))
-		return false;
-	first_head_copy(plan);
-	plan->second = plan->body[1].bytes;
+	plan->steady = kind == FETCH_STEADY;
+	plan->second = copies->body[1].bytes;
 	if (plan->steady) {
-		memcpy(plan->heads.bytes + (size_t)plan->head_count++ * plan->head_size,
-		       set->proven, plan->head_size);
-		plan->second = set->proven + plan->head_size;
+		copies_add_head(copies, set->proven);
+		plan->second = set->proven + copies->head_size;
 	}
 	return true;
-}
-
-/* The second copy, when reads outside the plan were made: everything again. */
-static bool fetch_again(struct plan *plan)
-{
-	return begin_heads(plan) && sandwich_add(plan, &plan->again) && spans_read(plan);
 }
 
 void plan_begin(struct plan *plan, struct read_set *set, bool still)
@@ -285,15 +136,6 @@ static struct plan_range *first_holding(struct plan *plan, enum plan_part part, 
 	return range_holding(plan->first, plan->first_end, &plan->hits[part], part, addr, len);
 }
 
-/* Do the bytes stand `at` in every head? */
-static bool heads_agree(const struct plan *plan, const u8 *bytes, u32 size, size_t at, u32 len)
-{
-	for (u32 i = 0; i < plan->head_count; i++)
-		if (memcmp(bytes, plan->heads.bytes + (size_t)i * size + at, len))
-			return false;
-	return true;
-}
-
 /* The bytes of a planned read; notes when its copies differ. */
 static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range, u64 addr, u32 len,
 			       enum mem_hold hold)
@@ -303,13 +145,13 @@ static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range
 	bool same;
 
 	if (range->part == PLAN_ONCE)
-		return plan->once.bytes + at;
+		return plan->copies.once.bytes + at;
 	if (range->part == PLAN_HEAD) {
-		bytes = plan->heads.bytes + at;
-		same = plan->still || heads_agree(plan, bytes, plan->head_size, at, len);
+		bytes = plan->copies.heads.bytes + at;
+		same = plan->still || copies_heads_agree(&plan->copies, bytes, at, len);
 	} else {
-		bytes = plan->body[0].bytes + at;
-		same = plan->still || !memcmp(plan->second + at, bytes, len);
+		bytes = plan->copies.body[0].bytes + at;
+		same = plan->still || bytes_are_same(plan->second + at, bytes, len);
 	}
 	if (!same) {
 		/* what drifted since the last walk says nothing about now */
@@ -331,7 +173,7 @@ static bool read_late(struct plan *plan, enum plan_part part, u64 addr, u8 *dst,
 					   plan->reads) :
 			    late_read_head(&plan->late, plan->live, part, addr, dst, len, order);
 
-	plan->stats.calls += plan->live->calls - before;
+	plan->late_calls += plan->live->calls - before;
 	return good;
 }
 
@@ -343,7 +185,7 @@ static void note_taken(struct plan *plan, const struct plan_range *range, u64 ad
 				      .offset = range->offset + (u32)(addr - range->addr),
 				      .len = len };
 
-	if (plan->leaf_done && !vec_push(&plan->behind, piece))
+	if (!vec_push(&plan->behind, piece))
 		plan->leaf_done = false; /* out of memory: it is walked each time */
 }
 
@@ -361,8 +203,9 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 		if (range->low > range->high)
 			range->first = plan->reads;
 		range_touch(&range->low, &range->high, addr, len);
-		note_taken(plan, range, addr, len);
-		memcpy(dst, planned_bytes(plan, range, addr, len, hold), len);
+		if (plan->leaf_done)
+			note_taken(plan, range, addr, len);
+		bytes_copy(dst, planned_bytes(plan, range, addr, len, hold), len);
 		return true;
 	}
 	return read_late(plan, part, addr, dst, len, hold);
@@ -372,21 +215,23 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 {
 	struct plan *plan = (struct plan *)mem; /* created non-const by plan_new() */
 	enum plan_part part = plan->in_body ? PLAN_BODY : hold == MEM_HOLDS ? PLAN_HEAD : PLAN_ONCE;
+	bool is_kept = false;
 
 	plan->reads++;
 	plan->head_met |= part == PLAN_HEAD;
 	if (addr + len < addr)
 		return false;
-	if (hold != MEM_CONSTANT || !plan->in_body)
-		return part_read(plan, part, addr, dst, len, hold);
-	/* what is late is newer than the epoch */
-	bool is_known = plan->constants.epoch && !late_any(&plan->late);
-	if (is_known && constants_find(&plan->constants, addr, dst, len))
-		return true;
-	/* to be kept, it is part of the proof, and read before the epoch */
-	if (!part_read(plan, part, addr, dst, len, plan->has_epoch ? MEM_HOLDS : MEM_DRIFTS))
+	if (hold == MEM_CONSTANT && plan->in_body) {
+		/* what is late is newer than the epoch */
+		is_kept = plan->constants.epoch && !late_any(&plan->late);
+		if (is_kept && constants_find(&plan->constants, addr, dst, len))
+			return true;
+		/* to be kept, it is part of the proof, and read before the epoch */
+		hold = plan->has_epoch ? MEM_HOLDS : MEM_DRIFTS;
+	}
+	if (!part_read(plan, part, addr, dst, len, hold))
 		return false;
-	if (is_known)
+	if (is_kept)
 		constants_add(&plan->constants, addr, dst, len);
 	return true;
 }
@@ -395,25 +240,29 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 
 static const u8 *bytes_of(const struct plan *plan, const struct repeat_piece *piece)
 {
-	return (piece->part == PLAN_ONCE ? plan->once.bytes : plan->body[0].bytes) + piece->offset;
+	return (piece->part == PLAN_ONCE ? plan->copies.once.bytes : plan->copies.body[0].bytes) +
+	       piece->offset;
 }
 
-static const u8 *proven_bytes(const struct plan *plan, const struct repeat_piece *piece)
+/* Are the pieces what was proven, and the same in both copies where there are two? */
+static bool pieces_are_proven(const struct plan *plan, const repeat_pieces *pieces)
 {
 	const struct read_set *set = plan->set;
-	size_t body = plan->head_size, once = body + set->part_bytes[PLAN_BODY];
+	const u8 *proven_body = set->proven + plan->copies.head_size,
+		 *proven_once = proven_body + set->part_bytes[PLAN_BODY];
+	bool is_twice = !plan->still && !plan->steady;
 
-	return set->proven + (piece->part == PLAN_ONCE ? once : body) + piece->offset;
-}
-
-static bool piece_is_same(const struct plan *plan, const struct repeat_piece *piece)
-{
-	const u8 *bytes = bytes_of(plan, piece);
-
-	if (memcmp(bytes, proven_bytes(plan, piece), piece->len) != 0)
-		return false;
-	return piece->part == PLAN_ONCE || plan->still || plan->steady ||
-	       !memcmp(bytes, plan->body[1].bytes + piece->offset, piece->len);
+	for (u32 i = 0; i < pieces->count; i++) {
+		const struct repeat_piece *piece = &pieces->at[i];
+		bool is_once = piece->part == PLAN_ONCE;
+		const u8 *bytes = bytes_of(plan, piece);
+		if (memcmp(bytes, (is_once ? proven_once : proven_body) + piece->offset,
+			   piece->len) != 0 ||
+		    (is_twice && !is_once &&
+		     memcmp(bytes, plan->copies.body[1].bytes + piece->offset, piece->len) != 0))
+			return false;
+	}
+	return true;
 }
 
 bool plan_leaf_done(struct plan *plan, bool ask)
@@ -424,11 +273,9 @@ bool plan_leaf_done(struct plan *plan, bool ask)
 	if (!ask || !plan->fetched || !set->behind.count ||
 	    set->behind_layout != set->layout_whole || set->proven_layout != set->layout_whole)
 		return false;
-	for (u32 i = 0; i < set->behind.count; i++)
-		if (!piece_is_same(plan, &set->behind.at[i]))
-			return false;
-	plan->repeated = true;
-	return true;
+	plan->repeated = (set->behind_whole.count && pieces_are_proven(plan, &set->behind_whole)) ||
+			 pieces_are_proven(plan, &set->behind);
+	return plan->repeated;
 }
 
 /* ---- learning ---------------------------------------------------------------------------- */
@@ -493,8 +340,8 @@ static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 	struct plan_range *range = first_holding(plan, read->part, read->addr, read->len);
 
 	if (range) {
-		const u8 *copy = read->part == PLAN_HEAD ? plan->first_head.bytes :
-							   plan->body[0].bytes;
+		const u8 *copy = read->part == PLAN_HEAD ? plan->copies.first_head.bytes :
+							   plan->copies.body[0].bytes;
 		memcpy(out, copy + range->offset + (read->addr - range->addr), read->len);
 		return true;
 	}
@@ -512,8 +359,8 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 		return false;
 	size_t at = range->offset + (read->addr - range->addr);
 	if (read->part == PLAN_HEAD)
-		return heads_agree(plan, taken, plan->head_size, at, read->len);
-	return !memcmp(taken, plan->again.bytes + at, read->len);
+		return copies_heads_agree(&plan->copies, taken, at, read->len);
+	return !memcmp(taken, plan->copies.again.bytes + at, read->len);
 }
 
 /* What lies behind the leaf and was not walked. */
@@ -530,7 +377,7 @@ static bool behind_is_equal_again(const struct plan *plan)
 							       PLAN_BODY, piece->addr, piece->len);
 		if (!range ||
 		    memcmp(bytes_of(plan, piece),
-			   plan->again.bytes + range->offset + (piece->addr - range->addr),
+			   plan->copies.again.bytes + range->offset + (piece->addr - range->addr),
 			   piece->len) != 0)
 			return false;
 	}
@@ -545,22 +392,12 @@ static bool log_is_equal_again(struct plan *plan)
 	return true;
 }
 
-/* The heads of the first fetch make room for those of the second. */
-static bool keep_first_head(struct plan *plan)
-{
-	if (plan->again_made)
-		return true; /* they did already */
-	if (!snapshot_reserve(&plan->first_head, plan->head_size))
-		return false;
-	if (plan->head_size && plan->fetched)
-		memcpy(plan->first_head.bytes, plan->heads.bytes, plan->head_size);
-	return true;
-}
-
 /* Heads and frames of the first copy stay; another covers every read made. Does it agree? */
 static bool prove_again(struct plan *plan)
 {
-	if (!keep_first_head(plan) || !fetch_again(plan)) {
+	bool has_first = plan->again_made || copies_keep_first_head(&plan->copies, plan->fetched);
+
+	if (!has_first || !copies_fetch_again(&plan->copies, plan->live, plan->set)) {
 		read_set_clear(plan->set);
 		return false;
 	}
@@ -575,7 +412,7 @@ enum plan_verdict plan_settle(struct plan *plan)
 	bool late = was_late(plan);
 
 	if (late) {
-		plan->stats.unplanned++;
+		plan->unplanned++;
 		if (keep_first(plan)) /* else nothing covers what was late, and it does not hold */
 			late_learn(&plan->late, plan->set);
 	}
@@ -609,8 +446,9 @@ static bool is_proven(const struct plan *plan)
 			return false;
 		size_t at = range->offset + (read->addr - range->addr);
 		bool head = read->part == PLAN_HEAD;
-		if (memcmp(set->proven + (head ? at : plan->head_size + at),
-			   (head ? plan->heads.bytes : plan->body[0].bytes) + at, read->len) != 0)
+		if (memcmp(set->proven + (head ? at : plan->copies.head_size + at),
+			   (head ? plan->copies.heads.bytes : plan->copies.body[0].bytes) + at,
+			   read->len) != 0)
 			return false;
 	}
 	return true;
@@ -625,7 +463,7 @@ static bool is_usable(const struct plan *plan, bool believed)
 static bool keep_proven(struct plan *plan)
 {
 	struct read_set *set = plan->set;
-	size_t head = plan->head_size, body = set->part_bytes[PLAN_BODY],
+	size_t head = plan->copies.head_size, body = set->part_bytes[PLAN_BODY],
 	       once = set->part_bytes[PLAN_ONCE], size = head + body + once;
 
 	if (!size || size > PROVEN_MAX)
@@ -638,11 +476,11 @@ static bool keep_proven(struct plan *plan)
 		set->proven_room = size;
 	}
 	if (head)
-		memcpy(set->proven, plan->heads.bytes, head);
+		memcpy(set->proven, plan->copies.heads.bytes, head);
 	if (body)
-		memcpy(set->proven + head, plan->body[0].bytes, body);
+		memcpy(set->proven + head, plan->copies.body[0].bytes, body);
 	if (once)
-		memcpy(set->proven + head + body, plan->once.bytes, once);
+		memcpy(set->proven + head + body, plan->copies.once.bytes, once);
 	set->proven_layout = set->layout_whole;
 	return true;
 }
@@ -664,6 +502,20 @@ static void learn_place(struct plan *plan, bool believed)
 	set->same = usable && keep_proven(plan);
 }
 
+/* Callers' own words, such as locals, lie between what is taken of them, and mostly stay, too: a few comparisons
+ * instead of one a frame. */
+static void join_behind(struct read_set *set)
+{
+	u32 count = set->behind.count;
+
+	vec_clear(&set->behind_whole);
+	if (!count || !vec_grow(&set->behind_whole, count))
+		return;
+	memcpy(set->behind_whole.at, set->behind.at, count * sizeof *set->behind.at);
+	set->behind_whole.count = count;
+	repeat_join(&set->behind_whole, BEHIND_GAP);
+}
+
 /* The pieces behind the leaf of a walk that went all the way. */
 static bool learn_behind(struct plan *plan, bool believed)
 {
@@ -675,14 +527,11 @@ static bool learn_behind(struct plan *plan, bool believed)
 	repeat_pieces old = set->behind;
 	set->behind = plan->behind;
 	plan->behind = old;
-	repeat_join(&set->behind);
+	repeat_join(&set->behind, 0);
+	join_behind(set);
 	set->behind_layout = set->layout_whole;
 	/* what it only peeked at can be other than what was proven before */
-	bool same = true;
-	for (u32 i = 0; i < set->behind.count && same; i++)
-		same = !memcmp(bytes_of(plan, &set->behind.at[i]),
-			       proven_bytes(plan, &set->behind.at[i]), set->behind.at[i].len);
-	if (!same && !keep_proven(plan))
+	if (!pieces_are_proven(plan, &set->behind) && !keep_proven(plan))
 		set->behind_layout = 0;
 	return set->behind_layout != 0;
 }
@@ -707,9 +556,11 @@ bool plan_saw_motion(const struct plan *plan)
 	return plan->motion;
 }
 
-const struct plan_stats *plan_stats(const struct plan *plan)
+struct plan_stats plan_stats(const struct plan *plan)
 {
-	return &plan->stats;
+	return (struct plan_stats){ .unplanned = plan->unplanned,
+				    .calls = plan->copies.calls + plan->late_calls,
+				    .ranges = plan->copies.ranges };
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -729,17 +580,11 @@ void plan_free(struct plan *plan)
 {
 	if (!plan)
 		return;
-	free(plan->once.bytes);
-	free(plan->heads.bytes);
-	free(plan->first_head.bytes);
-	free(plan->again.bytes);
-	for (u32 i = 0; i < COUNT_OF(plan->body); i++)
-		free(plan->body[i].bytes);
+	copies_free(&plan->copies);
 	late_free(&plan->late);
 	constants_free(&plan->constants);
 	vec_free(&plan->first_kept);
 	vec_free(&plan->log);
-	vec_free(&plan->spans);
 	vec_free(&plan->behind);
 	free(plan);
 }

@@ -93,4 +93,4 @@ bool plan_head_was_late(const struct plan *plan);
 /* Did any word, one that may drift too, differ between the copies of this transaction? Then the
  * thread ran while it was read. Call after plan_settle. */
 bool plan_saw_motion(const struct plan *plan);
-const struct plan_stats *plan_stats(const struct plan *plan);
+struct plan_stats plan_stats(const struct plan *plan);

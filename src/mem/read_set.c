@@ -24,6 +24,8 @@ void read_set_free(struct read_set *set)
 {
 	vec_free(&set->ranges);
 	vec_free(&set->behind);
+	vec_free(&set->behind_whole);
+	vec_free(&set->fetch.spans);
 	free(set->proven);
 	*set = (struct read_set){ 0 };
 }
@@ -31,19 +33,13 @@ void read_set_free(struct read_set *set)
 void read_set_clear(struct read_set *set)
 {
 	vec_clear(&set->ranges);
+	vec_clear(&set->fetch.spans);
 	set->same = 0;
 	set->layout = set->layout_whole = set->proven_layout = set->behind_layout = 0;
 	memset(set->part_end, 0, sizeof set->part_end);
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
-
-static bool holds(const struct plan_range *range, u64 addr, u32 len)
-{
-	u64 at = addr - range->addr; /* huge when it lies before */
-
-	return at < range->len && len <= range->len - at;
-}
 
 /* How many of the part begin at `addr` or before. */
 static u32 count_up_to(const struct plan_range *ranges, u32 begin, u32 end, u64 addr)
@@ -60,20 +56,19 @@ static u32 count_up_to(const struct plan_range *ranges, u32 begin, u32 end, u64 
 	return low - begin;
 }
 
-struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[], u32 *hint,
-				 enum plan_part part, u64 addr, u32 len)
+struct plan_range *range_seek(struct plan_range *ranges, const u32 part_end[], u32 *hint,
+			      enum plan_part part, u64 addr, u32 len)
 {
-	u32 begin = part_begin(part_end, part), end = part_end[part];
+	u32 begin = part_begin(part_end, part), end = part_end[part], next = *hint + 1;
 
-	for (u32 i = *hint; i >= begin && i < end && i < *hint + 2; i++)
-		if (holds(&ranges[i], addr, len)) {
-			*hint = i;
-			return &ranges[i];
-		}
+	if (next >= begin && next < end && range_holds(&ranges[next], addr, len)) {
+		*hint = next;
+		return &ranges[next];
+	}
 	/* One that leads may reach over others, but not far. */
 	for (u32 n = count_up_to(ranges, begin, end, addr); n > 0; n--) {
 		u32 i = ranges[begin + n - 1].sorted;
-		if (holds(&ranges[i], addr, len)) {
+		if (range_holds(&ranges[i], addr, len)) {
 			*hint = i;
 			return &ranges[i];
 		}
@@ -81,19 +76,6 @@ struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[]
 			break;
 	}
 	return NULL;
-}
-
-void range_touch(u64 *low, u64 *high, u64 addr, u32 len)
-{
-	if (*low > *high) {
-		*low = addr;
-		*high = addr + len;
-		return;
-	}
-	if (addr < *low)
-		*low = addr;
-	if (addr + len > *high)
-		*high = addr + len;
 }
 
 const struct plan_range *read_set_leader(const struct read_set *set, const struct plan_range *head)
@@ -229,6 +211,7 @@ void read_set_arrange(struct read_set *set)
 {
 	u32 kept = 0;
 
+	vec_clear(&set->fetch.spans);
 	if (set->ranges.count)
 		qsort(set->ranges.at, set->ranges.count, sizeof *set->ranges.at, by_address);
 	for (u32 i = 0; i < set->ranges.count; i++) {

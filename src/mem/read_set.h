@@ -24,6 +24,14 @@ struct plan_range {
 	u32 sorted; /* of the range in this place by address, within the part: its number in the array */
 };
 
+/* How the ranges are fetched (copies.h). Put together once for many samples. */
+struct fetch_list {
+	VEC(struct mem_span) spans; /* none: to be put together anew */
+	const struct copies *copies;
+	u64 grown; /* when these lay where they lie now */
+	u32 kind, head_count;
+};
+
 /* All zero is valid and empty. One a thread. */
 struct read_set {
 	VEC(struct plan_range) ranges;
@@ -38,7 +46,9 @@ struct read_set {
 	u64 layout; /* of head and body: another one, and what is proven lies elsewhere */
 	u64 layout_whole, proven_layout; /* with once, now and of what is proven */
 	repeat_pieces behind;            /* its leaf, what that walk took */
+	repeat_pieces behind_whole;      /* and that with all that lies between */
 	u64 behind_layout;               /* 0: not known */
+	struct fetch_list fetch;
 };
 
 void read_set_free(struct read_set *set);
@@ -56,12 +66,40 @@ static inline u32 part_begin(const u32 part_end[], enum plan_part part)
 	return part ? part_end[part - 1] : 0;
 }
 
-/* The range of a part that holds these bytes, or NULL. Reads come in runs, so the last one found and the one behind
- * it are asked first: *hint. */
-struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[], u32 *hint,
-				 enum plan_part part, u64 addr, u32 len);
+static inline bool range_holds(const struct plan_range *range, u64 addr, u32 len)
+{
+	u64 at = addr - range->addr; /* huge when it lies before */
+
+	return at < range->len && len <= range->len - at;
+}
+
+/* As range_holding(), where *hint is not it. */
+struct plan_range *range_seek(struct plan_range *ranges, const u32 part_end[], u32 *hint,
+			      enum plan_part part, u64 addr, u32 len);
+
+/* The range of a part that holds these bytes, or NULL. Reads come in runs, so the last one found is asked first: *hint. */
+static inline struct plan_range *range_holding(struct plan_range *ranges, const u32 part_end[],
+					       u32 *hint, enum plan_part part, u64 addr, u32 len)
+{
+	u32 i = *hint;
+
+	return i >= part_begin(part_end, part) && i < part_end[part] &&
+			       range_holds(&ranges[i], addr, len) ?
+		       &ranges[i] :
+		       range_seek(ranges, part_end, hint, part, addr, len);
+}
+
 /* These bytes of the range were used. */
-void range_touch(u64 *low, u64 *high, u64 addr, u32 len);
+static inline void range_touch(u64 *low, u64 *high, u64 addr, u32 len)
+{
+	bool is_first = *low > *high;
+
+	if (is_first || addr < *low)
+		*low = addr;
+	if (is_first || addr + len > *high)
+		*high = addr + len;
+}
+
 /* The range of `once` that covers this head; NULL: none. */
 const struct plan_range *read_set_leader(const struct read_set *set, const struct plan_range *head);
 

@@ -12,13 +12,13 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* Ranges that lie next to each other in a snapshot need not do so in the target. */
-static bool touch(const struct repeat_piece *a, const struct repeat_piece *b)
+static bool are_near(const struct repeat_piece *a, const struct repeat_piece *b, u32 gap)
 {
-	return a->part == b->part && b->offset <= a->offset + a->len &&
+	return a->part == b->part && b->offset <= a->offset + a->len + gap &&
 	       b->addr - a->addr == b->offset - a->offset;
 }
 
-void repeat_join(repeat_pieces *pieces)
+void repeat_join(repeat_pieces *pieces, u32 gap)
 {
 	u32 kept = 0;
 
@@ -27,7 +27,7 @@ void repeat_join(repeat_pieces *pieces)
 	for (u32 i = 0; i < pieces->count; i++) {
 		const struct repeat_piece *piece = &pieces->at[i];
 		struct repeat_piece *before = kept ? &pieces->at[kept - 1] : NULL;
-		if (before && touch(before, piece)) {
+		if (before && are_near(before, piece, gap)) {
 			u32 end = piece->offset + piece->len;
 			if (end > before->offset + before->len)
 				before->len = end - before->offset;

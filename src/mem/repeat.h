@@ -15,5 +15,6 @@ struct repeat_piece {
 
 typedef VEC(struct repeat_piece) repeat_pieces;
 
-/* Pieces in the order of reading become pieces in the order of the snapshots, joined where they touch. */
-void repeat_join(repeat_pieces *pieces);
+/* Pieces in the order of reading become pieces in the order of the snapshots, joined where not more than so many bytes lie
+ * between them. */
+void repeat_join(repeat_pieces *pieces, u32 gap);
