@@ -59,7 +59,7 @@ class Loop:
 
 
 class Recorder:
-    """sonde record; the cost of attaching and writing is in it, divided by all samples."""
+    """sonde record; all that it did once it was attached, divided by all samples."""
 
     def __init__(self, sonde, pid, rate, seconds, pause):
         self.where = tempfile.TemporaryDirectory()

@@ -363,12 +363,17 @@ static bool is_plausible(const struct calls *calls, const struct calls_whose *wh
 	return true;
 }
 
-/* A leaf's place says nothing about who calls whom. */
-static u64 hash_of(const struct calls_whose *whose, const struct frame *frames, u32 count)
+u64 calls_path(const struct frame *callers, u32 count)
 {
-	u64 leaf[] = { whose->program, whose->thread, frames[0].id, frames[0].owner };
+	return table_hash(callers, count * sizeof *callers);
+}
 
-	return table_hash(leaf, sizeof leaf) ^ table_hash(frames + 1, (count - 1) * sizeof *frames);
+/* A leaf's place says nothing about who calls whom. */
+static u64 hash_of(const struct calls_whose *whose, const struct frame *leaf, u64 path)
+{
+	u64 words[] = { whose->program, whose->thread, leaf->id, leaf->owner };
+
+	return table_hash(words, sizeof words) ^ path;
 }
 
 static enum calls_verdict judge(const struct calls *calls, const struct calls_whose *whose,
@@ -389,11 +394,11 @@ static enum calls_verdict judge(const struct calls *calls, const struct calls_wh
 }
 
 enum calls_verdict calls_believe(struct calls *calls, const struct calls_whose *whose,
-				 const struct frame *frames, u32 count, u32 doubts)
+				 const struct frame *frames, u32 count, u64 path, u32 doubts)
 {
 	if (!count)
 		return CALLS_BELIEVED;
-	u64 hash = hash_of(whose, frames, count);
+	u64 hash = hash_of(whose, frames, path ? path : calls_path(frames + 1, count - 1));
 	struct learned *learned = &calls->learned[hash % COUNT_OF(calls->learned)];
 	bool known = learned->hash == hash, doubted = doubts & ~(u32)CALLS_LINKED;
 	if (!known)

@@ -90,11 +90,14 @@ enum calls_verdict {
 };
 
 void calls_fini(struct calls *calls);
+/* By what a stack's callers are told from others. */
+u64 calls_path(const struct frame *callers, u32 count);
 /* Learns all calls of a stack that held, leaf first; is it believed?
  * A stack that was plausible often is counted by the dozen, and by more the more often it was seen; one that is not doubted
- * each time that it was seen as often again: in between it costs a hash. */
+ * each time that it was seen as often again: in between it costs a hash.
+ * `path`: calls_path() of all but the leaf; 0: it is yet to be found. */
 enum calls_verdict calls_believe(struct calls *calls, const struct calls_whose *whose,
-				 const struct frame *frames, u32 count, u32 doubts);
+				 const struct frame *frames, u32 count, u64 path, u32 doubts);
 /* How many of the outermost frames stand, 0 to count; id, owner and pos may be set right. */
 u32 calls_standing(struct calls *calls, const struct calls_whose *whose, struct frame *frames,
 		   u32 count);

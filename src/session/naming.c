@@ -60,7 +60,7 @@ struct naming {
 	VEC(struct named) all;
 	struct table table;
 	struct tape witness;
-	/* The last stack, root first, as far as it was named without a doubt, and what each frame of it leads to: a
+	/* The last stack, and what its outermost frames lead to, root first, as far as it was named without a doubt: a
 	 * busy program's next sample shares most of it. */
 	u64 last_incarnation, last_generation;
 	VEC(struct frame) last_frames;
@@ -246,29 +246,54 @@ static bool was_inherited(struct naming *naming, const struct frame_key *of, u32
 	return named->known && named->location == function && named->since_ns <= source->forked_ns;
 }
 
-/* How many of the outermost frames are those of the last stack. */
+/* How many of the outermost frames are those of the last stack, of which so many can be: mostly all but the leaf, or all. */
+static u32 common_frames(const struct naming *naming, const struct sample *sample, u32 most)
+{
+	u32 callers = most - 1, common = 0;
+
+	if (!most)
+		return 0;
+	const struct frame *end = sample->frames + sample->depth;
+	const struct frame *last_end = naming->last_frames.at + naming->last_frames.count;
+	if (callers && !memcmp(end - callers, last_end - callers, callers * sizeof *end))
+		common = callers;
+	while (common < most && !memcmp(end - common - 1, last_end - common - 1, sizeof *end))
+		common++;
+	return common;
+}
+
+/* How many of the outermost frames have the names that they had in the last stack; this one takes its place. */
 static u32 shared_frames(struct naming *naming, const struct sample *sample,
 			 const struct sample_source *source)
 {
-	u32 shared = 0;
+	bool is_later = sample->generation && sample->generation == naming->last_generation &&
+			source->incarnation == naming->last_incarnation;
+	u32 known = is_later ? naming->last_stacks.count : 0, depth = sample->depth;
+	u32 shared = common_frames(naming, sample, known < depth ? known : depth);
+	bool is_as_deep = naming->last_frames.count == depth;
 
-	if (!sample->generation || sample->generation != naming->last_generation ||
-	    source->incarnation != naming->last_incarnation)
-		vec_clear(&naming->last_frames);
-	while (shared < sample->depth && shared < naming->last_frames.count &&
-	       !memcmp(&naming->last_frames.at[shared], &sample->frames[sample->depth - 1 - shared],
-		       sizeof(struct frame)))
-		shared++;
-	naming->last_frames.count = naming->last_stacks.count = shared;
+	naming->last_stacks.count = shared;
 	naming->last_generation = sample->generation;
 	naming->last_incarnation = source->incarnation;
+	vec_clear(&naming->last_frames);
+	if (!vec_grow(&naming->last_frames, depth)) {
+		naming->last_stacks.count = 0; /* out of memory: looked up each time */
+		return shared;
+	}
+	if (depth)
+		memcpy(naming->last_frames.at, sample->frames,
+		       (is_as_deep ? depth - shared : depth) * sizeof *sample->frames);
+	naming->last_frames.count = depth;
 	return shared;
 }
 
-static void remember(struct naming *naming, const struct frame *frame, u32 stack)
+/* Of the frame behind those that are known. */
+static void remember(struct naming *naming, u32 stack)
 {
-	if (!vec_push(&naming->last_frames, *frame) || !vec_push(&naming->last_stacks, stack))
-		naming->last_frames.count = 0; /* out of memory: looked up each time */
+	if (!naming->last_frames.count || vec_push(&naming->last_stacks, stack))
+		return;
+	vec_clear(&naming->last_frames); /* out of memory: looked up each time */
+	vec_clear(&naming->last_stacks);
 }
 
 /* The kernel's own (include/linux/errno.h), of a call that a signal has interrupted: the program never sees them, since the call
@@ -727,7 +752,7 @@ u32 naming_stack(struct naming *naming, const struct sample *sample,
 		}
 		stack = names_stack(naming->names, stack, location);
 		if (sure)
-			remember(naming, frame, stack);
+			remember(naming, stack);
 	}
 	return stack;
 }

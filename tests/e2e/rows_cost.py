@@ -15,9 +15,9 @@ from target import CpuSeries, Progress, process_cpu_ns, start
 
 
 def sample_us(run, pid, rate, seconds, pause):
-    """CPU microseconds of one sample, without what attaching took."""
+    """CPU microseconds of one sample; what attaching took is counted apart."""
     quality = run.sonde.record(pid, rate=rate, seconds=seconds, pause=pause).quality
-    return (quality["own_cpu_ns"] - quality["attach_cpu_ns"]) / 1000 / max(quality["samples"], 1)
+    return quality["own_cpu_ns"] / 1000 / max(quality["samples"], 1)
 
 
 def paced_us(run, pid, rate, seconds, *how):

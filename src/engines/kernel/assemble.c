@@ -156,7 +156,8 @@ static bool is_leftover(struct calls *calls, u64 program, const struct kernel_vm
 	const struct calls_whose whose = { .program = program };
 
 	return unsure == WALK_TOP_UNSURE && vm->end == STEP_DONE &&
-	       calls_believe(calls, &whose, frames, vm->count, CALLS_DOUBT_LEAF) == CALLS_LEFTOVER;
+	       calls_believe(calls, &whose, frames, vm->count, 0, CALLS_DOUBT_LEAF) ==
+		       CALLS_LEFTOVER;
 }
 
 /* A frame that is not filled yet is one of the loop that the thread is in. */

@@ -157,6 +157,7 @@ static bool recall(struct look *look, const struct look_subject *subject, struct
 	if (!plan_leaf_done(look->plan, alike))
 		return false;
 	look_put(&look->walked, memory->callers.at, memory->callers.count);
+	look->path = memory->path;
 	walk->cursor = memory->end.cursor;
 	walk->depth = memory->end.depth;
 	walk->flags = memory->end.flags;
@@ -172,6 +173,7 @@ static void remember(struct look *look, const struct look_subject *subject, cons
 	vec_clear(&memory->callers);
 	if (!look_put(&memory->callers, look->walked.at + 1, look->walked.count - 1))
 		return;
+	memory->path = calls_path(memory->callers.at, memory->callers.count);
 	memory->after_leaf = look->after_leaf;
 	memory->end = *walk;
 }
@@ -197,6 +199,7 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 	const struct mem *mem = mem_of(look, subject);
 
 	vec_clear(frames);
+	look->path = 0;
 	*walk = (struct walk){ 0 };
 	enum step step = subject->runtime->begin(mem, subject->state, subject->thread, walk);
 	walk->flags |= subject->still ? WALK_STANDS : 0;
@@ -346,7 +349,7 @@ static bool is_believed(struct look *look, const struct look_subject *subject, s
 	if (torn)
 		doubts &= ~(u32)CALLS_DOUBT_LEAF;
 	switch (calls_believe(&look->calls, &owner, walked->at + torn, walked->count - torn,
-			      doubts)) {
+			      torn ? 0 : look->path, doubts)) {
 	case CALLS_LEFTOVER:
 		leave_leaf_out(walked, walk);
 		return true;

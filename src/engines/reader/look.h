@@ -22,8 +22,9 @@ struct look {
 	struct calls calls;
 	look_frames walked;
 	struct walk after_leaf; /* of the last walk */
-	look_frames stack;      /* the result */
-	look_frames tasks;      /* the task that the thread runs, and its callers */
+	u64 path;          /* calls_path() of its callers, if these are remembered ones; else 0 */
+	look_frames stack; /* the result */
+	look_frames tasks; /* the task that the thread runs, and its callers */
 };
 
 /* Of one thread: the callers that its last believed walk met, and how it went on behind the leaf.  All zero: not
@@ -31,6 +32,7 @@ struct look {
 struct look_memory {
 	u64 root_at; /* where the outermost frame of the last believed stack lies */
 	look_frames callers;
+	u64 path; /* calls_path() of these */
 	struct walk after_leaf, end;
 };
 

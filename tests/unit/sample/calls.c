@@ -19,7 +19,7 @@ static const struct calls_whose ours = { 1, 11 }, another = { 1, 12 }, stranger 
 static const struct calls_whose other_program = { 2, 21 };
 
 #define JUDGED_OF(calls, whose, stack, doubts) \
-	calls_believe(calls, &(whose), stack, COUNT_OF(stack), doubts)
+	calls_believe(calls, &(whose), stack, COUNT_OF(stack), 0, doubts)
 #define JUDGED(calls, stack, doubts) JUDGED_OF(calls, ours, stack, doubts)
 #define BELIEVED(calls, stack) (JUDGED(calls, stack, CALLS_DOUBT_ALL) == CALLS_BELIEVED)
 
@@ -294,7 +294,7 @@ static void a_place_of_what_seldom_holds_must_dominate(void **state)
 	(void)state;
 	for (u32 i = 0; i < 40; i++) {
 		const struct frame *held = i % 3 == 1 ? late : right;
-		assert_int_equal(calls_believe(&calls, &ours, held, 3, CALLS_DOUBT_ALL),
+		assert_int_equal(calls_believe(&calls, &ours, held, 3, 0, CALLS_DOUBT_ALL),
 				 CALLS_DOUBTED);
 		for (u32 k = 0; k < 100; k++) {
 			struct frame moving[] = { frame(BOB, 2), frame(FOO, 8 + k % 2),
