@@ -136,6 +136,33 @@ static struct plan_range *first_holding(struct plan *plan, enum plan_part part, 
 	return range_holding(plan->first, plan->first_end, &plan->hits[part], part, addr, len);
 }
 
+/* What steps only peek at, such as flags of objects that never change, is read once. */
+static bool may_be_once(enum plan_part part, enum mem_hold hold)
+{
+	return part == PLAN_BODY && hold == MEM_DRIFTS;
+}
+
+/* The range that a read of the walk is served from. A thread that stays somewhere is walked by the same reads each time. */
+static inline struct plan_range *serving(struct plan *plan, enum plan_part part, u64 addr, u32 len,
+					 enum mem_hold hold)
+{
+	u32 *hint = &plan->set->hints[plan->reads % READ_HINTS];
+
+	if (*hint < plan->first_end[PLAN_PARTS - 1]) {
+		struct plan_range *last = &plan->first[*hint];
+		bool may = last->part == part ||
+			   (last->part == PLAN_ONCE && may_be_once(part, hold));
+		if (may && range_holds(last, addr, len))
+			return last;
+	}
+	struct plan_range *range = first_holding(plan, part, addr, len);
+	if (!range && may_be_once(part, hold))
+		range = first_holding(plan, PLAN_ONCE, addr, len);
+	if (range)
+		*hint = (u32)(range - plan->first);
+	return range;
+}
+
 /* The bytes of a planned read; notes when its copies differ. */
 static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range, u64 addr, u32 len,
 			       enum mem_hold hold)
@@ -195,10 +222,7 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 	if (part != PLAN_ONCE && hold == MEM_HOLDS &&
 	    !vec_push(&plan->log, (struct logged){ addr, len, part }))
 		return false;
-	struct plan_range *range = first_holding(plan, part, addr, len);
-	/* what steps only peek at, such as flags of objects that never change, is read once */
-	if (!range && part == PLAN_BODY && hold == MEM_DRIFTS)
-		range = first_holding(plan, PLAN_ONCE, addr, len);
+	struct plan_range *range = serving(plan, part, addr, len, hold);
 	if (range) {
 		if (range->low > range->high)
 			range->first = plan->reads;
@@ -292,31 +316,10 @@ static void touch_behind(struct read_set *set)
 
 	for (u32 i = 0; set->behind_layout == set->layout_whole && i < set->behind.count; i++) {
 		const struct repeat_piece *piece = &set->behind.at[i];
-		struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
-							 piece->part, piece->addr, piece->len);
+		struct plan_range *range = read_set_holding(set, &hint, piece->part, piece->addr,
+							    piece->len);
 		if (range)
 			range_touch(&range->low, &range->high, piece->addr, piece->len);
-	}
-}
-
-/* Carries what this walk touched over to a set that has changed meanwhile. */
-static void carry_touched(struct plan *plan)
-{
-	struct read_set *set = plan->set;
-	u32 hint = 0;
-
-	for (u32 i = 0; i < plan->first_kept.count; i++) {
-		const struct plan_range *used = &plan->first_kept.at[i];
-		if (used->low > used->high)
-			continue;
-		struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
-							 used->part, used->low,
-							 (u32)(used->high - used->low));
-		if (range) {
-			range_touch(&range->low, &range->high, used->low,
-				    (u32)(used->high - used->low));
-			range->first = used->first;
-		}
 	}
 }
 
@@ -325,7 +328,6 @@ static void learn_touched(struct plan *plan)
 {
 	struct read_set *set = plan->set;
 
-	carry_touched(plan);
 	if (++set->walks >= TRIM_EVERY) {
 		touch_behind(set);
 		read_set_trim(set);
@@ -352,8 +354,8 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 {
 	u8 taken[AGAIN_MAX];
 	u32 hint = 0;
-	const struct plan_range *range = range_holding(plan->set->ranges.at, plan->set->part_end,
-						       &hint, read->part, read->addr, read->len);
+	const struct plan_range *range = read_set_holding(plan->set, &hint, read->part, read->addr,
+							  read->len);
 
 	if (!range || read->len > sizeof taken || !taken_bytes(plan, read, taken))
 		return false;
@@ -373,8 +375,8 @@ static bool behind_is_equal_again(const struct plan *plan)
 		const struct repeat_piece *piece = &set->behind.at[i];
 		if (piece->part != PLAN_BODY)
 			continue;
-		const struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
-							       PLAN_BODY, piece->addr, piece->len);
+		const struct plan_range *range = read_set_holding(set, &hint, PLAN_BODY,
+								  piece->addr, piece->len);
 		if (!range ||
 		    memcmp(bytes_of(plan, piece),
 			   plan->copies.again.bytes + range->offset + (piece->addr - range->addr),
@@ -440,8 +442,8 @@ static bool is_proven(const struct plan *plan)
 
 	for (u32 i = 0; i < plan->log.count; i++) {
 		const struct logged *read = &plan->log.at[i];
-		const struct plan_range *range = range_holding(set->ranges.at, set->part_end, &hint,
-							       read->part, read->addr, read->len);
+		const struct plan_range *range = read_set_holding(set, &hint, read->part,
+								  read->addr, read->len);
 		if (!range)
 			return false;
 		size_t at = range->offset + (read->addr - range->addr);

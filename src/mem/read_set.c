@@ -212,6 +212,7 @@ void read_set_arrange(struct read_set *set)
 	u32 kept = 0;
 
 	vec_clear(&set->fetch.spans);
+	memset(set->hints, 0xff, sizeof set->hints); /* none */
 	if (set->ranges.count)
 		qsort(set->ranges.at, set->ranges.count, sizeof *set->ranges.at, by_address);
 	for (u32 i = 0; i < set->ranges.count; i++) {

@@ -9,6 +9,8 @@
 #include "mem/live.h"
 #include "mem/repeat.h"
 
+enum { READ_HINTS = 32 };
+
 enum plan_part { PLAN_ONCE, PLAN_HEAD, PLAN_BODY, PLAN_PARTS };
 
 struct plan_range {
@@ -48,6 +50,7 @@ struct read_set {
 	repeat_pieces behind;            /* its leaf, what that walk took */
 	repeat_pieces behind_whole;      /* and that with all that lies between */
 	u64 behind_layout;               /* 0: not known */
+	u32 hints[READ_HINTS]; /* the range that served a walk's nth read, of these ranges */
 	struct fetch_list fetch;
 };
 
@@ -87,6 +90,13 @@ static inline struct plan_range *range_holding(struct plan_range *ranges, const 
 			       range_holds(&ranges[i], addr, len) ?
 		       &ranges[i] :
 		       range_seek(ranges, part_end, hint, part, addr, len);
+}
+
+/* The set's, as it is now. */
+static inline struct plan_range *read_set_holding(const struct read_set *set, u32 *hint,
+						  enum plan_part part, u64 addr, u32 len)
+{
+	return range_holding(set->ranges.at, set->part_end, hint, part, addr, len);
 }
 
 /* These bytes of the range were used. */

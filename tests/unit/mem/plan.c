@@ -449,6 +449,42 @@ static void a_deeper_thread_in_between_changes_nothing(void **state)
 	read_set_free(&other);
 }
 
+static void walk_once(struct fixture *f, u64 leaf, u64 id)
+{
+	f->stack->top = leaf;
+	f->stack->cells[leaf].id = id;
+	assert_int_equal(transaction(f, false), PLAN_HELD);
+	plan_end(f->plan, true, true);
+}
+
+/* How many walks there are from one trim to the next. */
+static u32 walks_of_a_period(struct fixture *f)
+{
+	u32 most = 0;
+
+	do {
+		most = f->set.walks;
+		walk_once(f, FRAMES - 3, 1);
+	} while (f->set.walks);
+	return most + 1;
+}
+
+/* The only walk of a period that uses a range is one that changes the plan, and the last: the range stays. */
+static void what_a_late_walk_used_is_not_let_go_of(void **state)
+{
+	struct fixture *f = *state;
+
+	walk_once(f, FRAMES - 3, ELSEWHERE);
+	u32 period = walks_of_a_period(f);
+	while (f->set.walks < period - 1)
+		walk_once(f, FRAMES - 3, 1);
+	walk_once(f, 3, ELSEWHERE);
+	assert_int_equal(f->set.walks, 0);
+	u64 unplanned = plan_stats(f->plan).unplanned;
+	walk_once(f, 3, ELSEWHERE);
+	assert_int_equal(plan_stats(f->plan).unplanned, unplanned);
+}
+
 static void a_caller_that_changed_is_walked(void **state)
 {
 	struct fixture *f = *state;
@@ -658,6 +694,7 @@ int main(void)
 		TEST(what_is_not_believed_is_not_proven),
 		TEST(callers_that_stay_are_not_walked),
 		TEST(callers_may_change_where_nobody_looks),
+		TEST(what_a_late_walk_used_is_not_let_go_of),
 		TEST(a_deeper_thread_in_between_changes_nothing),
 		TEST(a_caller_that_changed_is_walked),
 		TEST(a_caller_that_drifted_is_walked),
