@@ -54,11 +54,27 @@ static inline bool vec_reach_bytes(void **at, u32 *count, u32 *room, u32 index, 
 	return true;
 }
 
+/* What the other holds, and no more. False when out of memory; nothing is lost then. */
+static inline bool vec_copy_bytes(void **at, u32 *count, u32 *room, const void *from,
+				  u32 from_count, size_t size)
+{
+	if (!vec_grow_bytes(at, room, from_count, size))
+		return false;
+	if (from_count)
+		memcpy(*at, from, from_count * size);
+	*count = from_count;
+	return true;
+}
+
 #define vec_grow(v, want) vec_grow_bytes((void **)&(v)->at, &(v)->room, (want), sizeof *(v)->at)
 #define vec_push(v, ...) \
 	(vec_grow((v), (v)->count + 1) ? ((v)->at[(v)->count++] = (__VA_ARGS__), true) : false)
 #define vec_reach(v, index) \
 	vec_reach_bytes((void **)&(v)->at, &(v)->count, &(v)->room, (index), sizeof *(v)->at)
+#define vec_copy(to, from)                                                         \
+	vec_copy_bytes((void **)&(to)->at, &(to)->count, &(to)->room,              \
+		       1 ? (from)->at : (to)->at /* of one type */, (from)->count, \
+		       sizeof *(to)->at)
 /* How many items the condition holds for, where those come first; `one` is what it calls an item. */
 #define vec_first_not(v, one, ...)                                     \
 	({                                                             \

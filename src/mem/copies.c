@@ -151,10 +151,8 @@ static bool list_make(struct copies *copies, struct read_set *set, enum fetch_ki
 {
 	struct fetch_list *list = &set->fetch;
 
-	if (!add_all(copies, set, kind) || !vec_grow(&list->spans, copies->spans.count))
+	if (!add_all(copies, set, kind) || !vec_copy(&list->spans, &copies->spans))
 		return false;
-	memcpy(list->spans.at, copies->spans.at, copies->spans.count * sizeof *copies->spans.at);
-	list->spans.count = copies->spans.count;
 	list->copies = copies;
 	list->grown = copies->grown;
 	list->kind = kind;

@@ -108,15 +108,8 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 
 static bool keep_first(struct plan *plan)
 {
-	const struct read_set *set = plan->set;
-	u32 count = set->ranges.count;
-
-	if (!count)
-		return true;
-	if (!vec_grow(&plan->first_kept, count))
+	if (!vec_copy(&plan->first_kept, &plan->set->ranges))
 		return false;
-	memcpy(plan->first_kept.at, set->ranges.at, count * sizeof *set->ranges.at);
-	plan->first_kept.count = count;
 	plan->first = plan->first_kept.at;
 	return true;
 }
@@ -508,14 +501,9 @@ static void learn_place(struct plan *plan, bool believed)
  * instead of one a frame. */
 static void join_behind(struct read_set *set)
 {
-	u32 count = set->behind.count;
-
 	vec_clear(&set->behind_whole);
-	if (!count || !vec_grow(&set->behind_whole, count))
-		return;
-	memcpy(set->behind_whole.at, set->behind.at, count * sizeof *set->behind.at);
-	set->behind_whole.count = count;
-	repeat_join(&set->behind_whole, BEHIND_GAP);
+	if (vec_copy(&set->behind_whole, &set->behind))
+		repeat_join(&set->behind_whole, BEHIND_GAP);
 }
 
 /* The pieces behind the leaf of a walk that went all the way. */

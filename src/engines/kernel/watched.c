@@ -32,10 +32,8 @@ struct watched *watched_new(u32 pid, struct target *target, u64 incarnation,
 
 static bool copy_ranges(struct unwind_space *to, const struct unwind_space *from)
 {
-	if (!vec_grow(&to->ranges, from->ranges.count))
+	if (!vec_copy(&to->ranges, &from->ranges))
 		return false;
-	memcpy(to->ranges.at, from->ranges.at, from->ranges.count * sizeof from->ranges.at[0]);
-	to->ranges.count = from->ranges.count;
 	to->is_filled = from->is_filled;
 	to->made_way = from->made_way;
 	return true;

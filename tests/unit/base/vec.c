@@ -57,6 +57,27 @@ static void what_is_reached_is_zero_and_the_rest_stays(void **state)
 	vec_free(&v);
 }
 
+static void a_copy_holds_what_the_other_holds(void **state)
+{
+	VEC(u64) from = { 0 }, to = { 0 };
+	(void)state;
+
+	assert_true(vec_copy(&to, &from)); /* nothing of nothing */
+	assert_int_equal(to.count, 0);
+	for (u64 i = 0; i < 100; i++)
+		assert_true(vec_push(&from, i));
+	assert_true(vec_push(&to, 9));
+	assert_true(vec_copy(&to, &from));
+	assert_int_equal(to.count, 100);
+	assert_memory_equal(to.at, from.at, 100 * sizeof *to.at);
+	assert_true(to.at != from.at);
+	from.count = 3;
+	assert_true(vec_copy(&to, &from));
+	assert_int_equal(to.count, 3);
+	vec_free(&from);
+	vec_free(&to);
+}
+
 static void clear_keeps_the_room(void **state)
 {
 	VEC(u8) v = { 0 };
@@ -113,6 +134,7 @@ int main(void)
 		cmocka_unit_test(pushes_keep_their_order),
 		cmocka_unit_test(structs_are_pushed_as_literals),
 		cmocka_unit_test(what_is_reached_is_zero_and_the_rest_stays),
+		cmocka_unit_test(a_copy_holds_what_the_other_holds),
 		cmocka_unit_test(clear_keeps_the_room),
 		cmocka_unit_test(the_first_that_does_not_hold_is_found),
 		cmocka_unit_test(too_much_is_refused_and_nothing_is_lost),
