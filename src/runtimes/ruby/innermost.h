@@ -11,6 +11,7 @@
  *   has its environment right behind the caller's, if that is on the stack.
  * - A block says whose it is by the environment around it: that of a method of which it is a part; and so do rescue and ensure,
  *   of their caller.
+ * - `yield` calls the block that the method was given, and a C function hardly another one.
  *
  * BPF-safe text, see step.h. */
 #pragma once
@@ -148,11 +149,47 @@ RUBY_WALKER bool ruby_fill_called(const struct mem *mem, const struct ruby_calle
 	return ruby_enter(mem, called->iseq, frame);
 }
 
-/* What the innermost frame is; false: not known.  `ok`: its parts are such as a frame has.  Of a thread that runs, what is called
- * is gone before it can be read. */
-RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_state *state,
-				       struct walk *walk, u64 at, bool ok,
-				       struct ruby_control_frame *frame, struct ruby_env *env)
+/* Can this frame be of the block that the caller was given? */
+RUBY_WALKER bool ruby_is_given(const struct ruby_called *called,
+			       const struct ruby_control_frame *frame, const struct ruby_env *env)
+{
+	switch (called->given) {
+	case RUBY_GIVEN_CODE:
+		return frame->iseq == called->iseq;
+	case RUBY_GIVEN_C:
+		return (env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_IFUNC;
+	default:
+		return called->given == RUBY_GIVEN_ANY;
+	}
+}
+
+/* Is it another one?  A `yield` calls that block and none else (or a method, if it is that one's name), and a C function hardly one
+ * that has left. */
+RUBY_WALKER bool ruby_is_another_block(const struct mem *mem, const struct ruby_state *state,
+				       const struct ruby_control_frame *caller, bool by_c,
+				       const struct ruby_called *called,
+				       const struct ruby_control_frame *frame,
+				       const struct ruby_env *env)
+{
+	if (ruby_is_given(called, frame, env))
+		return false;
+	if (by_c)
+		return (env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_BLOCK &&
+		       ruby_has_left(mem, frame);
+	return called->given != RUBY_GIVEN_NONE && ruby_yields(mem, state, caller->pc);
+}
+
+/* What the innermost frame is. */
+enum ruby_innermost {
+	RUBY_INNERMOST_UNKNOWN,
+	RUBY_INNERMOST_FILLED,
+	RUBY_INNERMOST_NAMELESS, /* not filled; the caller was given C code as a block, whose frame has no name */
+};
+
+/* `ok`: its parts are such as a frame has.  Of a thread that runs, what is called is gone before it can be read. */
+RUBY_WALKER enum ruby_innermost
+ruby_settle_innermost(const struct mem *mem, const struct ruby_state *state, struct walk *walk,
+		      u64 at, bool ok, struct ruby_control_frame *frame, struct ruby_env *env)
 {
 	struct ruby_called called;
 	struct ruby_control_frame caller;
@@ -160,7 +197,7 @@ RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_
 
 	if (!(walk->flags & WALK_STANDS) ||
 	    !mem_peek(mem, at + state->at.frame_size, &caller, sizeof caller))
-		return is_filled;
+		return is_filled ? RUBY_INNERMOST_FILLED : RUBY_INNERMOST_UNKNOWN;
 	bool by_c = !caller.pc && !caller.iseq;
 	bool is_cached = !by_c && ruby_find_cached(mem, state, caller.pc, &called);
 	bool is_known = is_cached ? mem_peek(mem, caller.sp, &called.receiver, 8) :
@@ -168,12 +205,19 @@ RUBY_WALKER bool ruby_settle_innermost(const struct mem *mem, const struct ruby_
 	if (is_cached && is_known && is_filled &&
 	    ruby_is_of(called.entry, called.iseq, frame, env)) {
 		ruby_know_top(walk);
-		return true;
+		return RUBY_INNERMOST_FILLED;
 	}
 	if (is_known && ruby_has_entered(mem, state, &called, caller.sp, frame, env)) {
 		ruby_know_top(walk);
-		return ruby_fill_called(mem, &called, by_c, frame, env);
+		return ruby_fill_called(mem, &called, by_c, frame, env) ? RUBY_INNERMOST_FILLED :
+									  RUBY_INNERMOST_UNKNOWN;
 	}
-	return is_filled && ruby_can_be_called(mem, state, &caller, by_c, frame, env) &&
-	       !(is_cached && ruby_has_left(mem, frame));
+	if (is_filled && ruby_can_be_called(mem, state, &caller, by_c, frame, env) &&
+	    !(is_cached ? ruby_has_left(mem, frame) :
+			  ruby_is_another_block(mem, state, &caller, by_c, &called, frame, env)))
+		return RUBY_INNERMOST_FILLED;
+	if (is_cached || called.given != RUBY_GIVEN_C)
+		return RUBY_INNERMOST_UNKNOWN;
+	ruby_know_top(walk);
+	return RUBY_INNERMOST_NAMELESS;
 }

@@ -484,8 +484,13 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	bool ok = read && ruby_read_own_env(mem, walk, frame.ep, &env) &&
 		  ruby_frame_ok(mem, walk, &frame, &env);
 	walk->cursor += state->at.frame_size;
-	if (leaf && (state->facts & RUBY_FILLS_LATE)) {
-		ok = read && ruby_settle_innermost(mem, state, walk, out->at, ok, &frame, &env);
+	if (leaf && (state->facts & RUBY_FILLS_LATE) && !(walk->flags & WALK_TOP_KNOWN)) {
+		enum ruby_innermost is = read ? ruby_settle_innermost(mem, state, walk, out->at, ok,
+								      &frame, &env) :
+						RUBY_INNERMOST_UNKNOWN;
+		if (is == RUBY_INNERMOST_NAMELESS)
+			return STEP_HIDDEN;
+		ok = is == RUBY_INNERMOST_FILLED;
 		if (!ok)
 			return ruby_leave_out(walk);
 	}

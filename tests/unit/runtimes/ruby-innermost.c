@@ -43,6 +43,41 @@ static void put_call(u32 operand, u64 entry, u64 serial)
 	memory_put_u64(&memory, cache + RUBY_CACHE_CLASS + (three ? 16 : 0), serial);
 }
 
+static void make_caller_c(void)
+{
+	memory_put_u64(&memory, caller, 0);
+	memory_put_u64(&memory, caller + 16, 0);
+	memory_put_u64(&memory, STACK + 40 * 8 - 16, make_c_entry());
+	memory_put_u64(&memory, STACK + 40 * 8, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
+}
+
+static u64 make_c_block(void)
+{
+	return make_object(RUBY_T_IMEMO | RUBY_IMEMO_IFUNC << RUBY_IMEMO_SHIFT);
+}
+
+/* As a caller is given it on the stack, and in a Proc. */
+static u64 make_captured(u64 code)
+{
+	u64 at = make_object(0);
+
+	memory_put_u64(&memory, at + RUBY_CAPTURED_CODE, code);
+	return at;
+}
+
+static u64 make_proc(u64 code)
+{
+	u64 at = make_object(RUBY_T_DATA);
+
+	memory_put_u64(&memory, at + RUBY_TYPED_DATA, make_captured(code));
+	return at;
+}
+
+static void give_block(u64 handler)
+{
+	memory_put_u64(&memory, STACK + 40 * 8 - 8, handler);
+}
+
 /* The leaf has been left by an earlier call of another method, on another object. */
 static void set_up(void)
 {
@@ -67,7 +102,9 @@ static void set_leaf(u64 self, u64 type, u64 words)
 
 	assert_true(mem_peek(&memory.mem, leaf + 16, &iseq, 8));
 	assert_true(mem_peek(&memory.mem, iseq + RUBY_ISEQ_BODY, &body, 8));
-	memory_put_u32(&memory, body, type == BLOCK ? 2 : RUBY_ISEQ_TYPE_METHOD);
+	bool block = (type & RUBY_TYPE_MASK) == RUBY_TYPE_BLOCK;
+
+	memory_put_u32(&memory, body, block ? 2 : RUBY_ISEQ_TYPE_METHOD);
 	assert_true(ruby_iseq_start(&memory.mem, iseq, &start));
 	for (u32 i = 0; i < 8; i++) /* instructions, all of them different */
 		memory_put_u64(&memory, start + 8ull * i, 0x4000 + i);
@@ -76,7 +113,7 @@ static void set_leaf(u64 self, u64 type, u64 words)
 	memory_put_u64(&memory, STACK + 50 * 8, type);
 }
 
-enum outcome { KEPT, CALLED, LEFT_OUT };
+enum outcome { KEPT, CALLED, LEFT_OUT, NAMELESS };
 
 static enum outcome outcome(void)
 {
@@ -90,6 +127,8 @@ static enum outcome outcome(void)
 		assert_int_equal(r.count, FRAMES - 2);
 		return LEFT_OUT;
 	}
+	if (r.count == FRAMES - 2)
+		return NAMELESS;
 	assert_int_equal(r.count, FRAMES - 1);
 	assert_true(mem_peek(&memory.mem, leaf + 16, &iseq, 8));
 	if (iseq && r.frames[0].id == iseq)
@@ -254,15 +293,12 @@ static void two_caches_are_not_mixed_up(void **state)
 /* It can call anything; what has begun says that it was called so. */
 static void below_a_c_function_a_frame_says_so(void **state)
 {
-	u64 start, captured = make_object(0);
+	u64 start;
 
 	(void)state;
 	set_up();
-	memory_put_u64(&memory, caller, 0);
-	memory_put_u64(&memory, caller + 16, 0);
-	memory_put_u64(&memory, STACK + 40 * 8 - 16, make_c_entry());
-	memory_put_u64(&memory, STACK + 40 * 8, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
-	memory_put_u64(&memory, STACK + 40 * 8 - 8, 0);
+	make_caller_c();
+	give_block(0);
 	set_leaf(NUMBER, PLAIN, 3);
 	assert_int_equal(outcome(), LEFT_OUT);
 	set_leaf(NUMBER, PLAIN | RUBY_FRAME_FINISH, 3);
@@ -273,11 +309,83 @@ static void below_a_c_function_a_frame_says_so(void **state)
 	assert_true(ruby_iseq_start(&memory.mem, called_iseq, &start));
 	memory_put_u64(&memory, leaf, start);
 	assert_int_equal(outcome(), LEFT_OUT);
-	memory_put_u64(&memory, captured + RUBY_CAPTURED_CODE, called_iseq);
-	memory_put_u64(&memory, STACK + 40 * 8 - 8, captured | RUBY_HANDLER_ISEQ);
+	give_block(make_captured(called_iseq) | RUBY_HANDLER_ISEQ);
 	assert_int_equal(outcome(), CALLED);
-	memory_put_u64(&memory, STACK + 40 * 8 - 8, captured | RUBY_HANDLER_MASK);
-	assert_int_equal(outcome(), LEFT_OUT);
+	/* a block in C has a frame without a name */
+	give_block(make_captured(make_c_block()) | RUBY_HANDLER_IFUNC);
+	assert_int_equal(outcome(), NAMELESS);
+}
+
+/* What a caller can have been given, and what the leftover of another block or method is then. */
+struct given {
+	u64 handler;
+	enum outcome of_block, of_yield;
+};
+
+enum { GIVEN = 8 };
+
+static void make_given(struct given out[GIVEN])
+{
+	const struct given given[GIVEN] = {
+		{ 0, LEFT_OUT, KEPT },
+		{ 0x30c, LEFT_OUT, KEPT }, /* a method's name */
+		{ make_captured(called_iseq) | RUBY_HANDLER_ISEQ, LEFT_OUT, LEFT_OUT },
+		{ make_proc(called_iseq), LEFT_OUT, LEFT_OUT },
+		{ make_captured(make_c_block()) | RUBY_HANDLER_IFUNC, NAMELESS, NAMELESS },
+		{ make_proc(make_c_block()), NAMELESS, NAMELESS },
+		{ make_proc(make_object(RUBY_T_STRING)), KEPT, KEPT }, /* of a Proc, say */
+		{ make_object(RUBY_T_STRING), KEPT, KEPT }, /* a method's long name, say */
+	};
+	memcpy(out, given, sizeof given);
+}
+
+/* A C function calls the block that it was given, and hardly another one. */
+static void another_block_that_has_left_is_a_leftover(void **state)
+{
+	const u64 block = BLOCK | RUBY_FRAME_FINISH;
+	struct given given[GIVEN];
+
+	(void)state;
+	set_up();
+	make_given(given);
+	make_caller_c();
+	for (u32 i = 0; i < GIVEN; i++) {
+		give_block(given[i].handler);
+		set_leaf(NUMBER, block, 8);
+		assert_int_equal(outcome(), given[i].of_block);
+		set_leaf(NUMBER, block, 3);
+		assert_int_equal(outcome(), KEPT); /* is on its way */
+		set_leaf(NUMBER, PLAIN | RUBY_FRAME_FINISH, 8);
+		assert_int_equal(outcome(), KEPT); /* any method */
+	}
+	memory_put_u64(&memory, leaf + 16, called_iseq); /* the very block */
+	give_block(make_proc(called_iseq));
+	set_leaf(NUMBER, block, 8);
+	assert_int_equal(outcome(), KEPT);
+}
+
+/* `yield` calls the block that the method was given: its call cache is as it was made. */
+static void a_yield_calls_the_block(void **state)
+{
+	struct given given[GIVEN];
+
+	(void)state;
+	set_up();
+	make_given(given);
+	memory_put_u64(&memory, STACK + 40 * 8, BLOCK | RUBY_FRAME_FINISH);
+	memory_put_u64(&memory, caller_pc - 8, cache);
+	for (u32 i = 0; i < GIVEN; i++) {
+		give_block(given[i].handler);
+		set_leaf(NUMBER, PLAIN, 3);
+		assert_int_equal(outcome(), three ? given[i].of_yield : KEPT);
+	}
+	give_block(make_proc(called_iseq));
+	memory_put_u64(&memory, cache + RUBY_CACHE_METHOD_3, make_object(0)); /* is none */
+	assert_int_equal(outcome(), KEPT);
+	memory_put_u64(&memory, cache + RUBY_CACHE_METHOD_3, 0);
+	memory_put_u64(&memory, leaf + 16, called_iseq);
+	set_leaf(NUMBER, BLOCK, 3);
+	assert_int_equal(outcome(), KEPT);
 }
 
 /* By C, or by an instruction that calls by way of C: its environment is right behind what the caller has. */
@@ -290,11 +398,8 @@ static void a_c_function_that_c_calls_is_behind_its_caller(void **state)
 		memory_put_u64(&memory, STACK + 50 * 8 - 16, make_c_entry());
 		called_iseq = 0;
 		if (by_c) {
-			memory_put_u64(&memory, caller, 0);
-			memory_put_u64(&memory, caller + 16, 0);
-			memory_put_u64(&memory, STACK + 40 * 8 - 16, make_c_entry());
-			memory_put_u64(&memory, STACK + 40 * 8, RUBY_TYPE_CFUNC | RUBY_ENV_LOCAL);
-			memory_put_u64(&memory, STACK + 40 * 8 - 8, 0);
+			make_caller_c();
+			give_block(0);
 		} else {
 			memory_put_u64(&memory, caller_pc - 8, 3); /* checkmatch rescue */
 		}
@@ -354,7 +459,7 @@ static void a_block_that_a_method_yields_to_is_known(void **state)
 	set_up();
 	assert_true(ruby_iseq_start(&memory.mem, called_iseq, &start));
 	memory_put_u64(&memory, captured + RUBY_CAPTURED_CODE, called_iseq);
-	memory_put_u64(&memory, STACK + 40 * 8 - 8, captured | RUBY_HANDLER_ISEQ);
+	give_block(captured | RUBY_HANDLER_ISEQ);
 	memory_put_u64(&memory, STACK + 40 * 8, PLAIN);
 	assert_int_equal(outcome(), KEPT);
 	memory_put_u64(&memory, leaf, start);
@@ -393,6 +498,8 @@ int main(void)
 		OF_BOTH(a_c_function_is_known_by_what_was_pushed),
 		OF_BOTH(two_caches_are_not_mixed_up),
 		OF_BOTH(below_a_c_function_a_frame_says_so),
+		OF_BOTH(another_block_that_has_left_is_a_leftover),
+		OF_BOTH(a_yield_calls_the_block),
 		OF_BOTH(a_c_function_that_c_calls_is_behind_its_caller),
 		OF_BOTH(a_rescue_is_its_callers),
 		OF_BOTH(a_block_is_a_part_of_what_is_around_it),
