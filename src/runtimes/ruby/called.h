@@ -13,31 +13,11 @@ enum {
 	RUBY_CACHE_METHOD_3 = 32, /* RUBY_CACHES_CLASSES: behind three of them */
 	RUBY_CACHE_BYTES_3 = 64,  /* then its call info */
 	RUBY_INFO_ARGUMENTS = 12, /* struct rb_call_info */
-	RUBY_CAPTURED_CODE =
-		16, /* struct rb_captured_block, with which a rb_proc_t begins: behind its self and ep */
-	RUBY_TYPED_DATA = 32, /* struct RTypedData: a Proc's rb_proc_t */
 	RUBY_CLASS_EXT = 24,
 	RUBY_CLASS_EXT_SERIAL = 56, /* 2.5 and 2.6 */
 	RUBY_CLASS_SERIAL = 32,     /* RUBY_CACHES_CLASSES */
 	/* That a call has at the most: what is more is none. */
 	RUBY_ARGUMENTS_MAX = 1 << 10,
-	/* Blocks within blocks, up to what was given the one that is called. */
-	RUBY_GIVEN_LEVELS = 4,
-};
-
-/* Of a block handler, tagged in its lowest bits: what it was captured in, if it is no object (a Proc, or a method's name). */
-enum ruby_handler {
-	RUBY_HANDLER_MASK = 3,
-	RUBY_HANDLER_ISEQ = 1,
-	RUBY_HANDLER_IFUNC = 3,
-};
-
-/* The block that a method or a C function was given. */
-enum ruby_given {
-	RUBY_GIVEN_NONE, /* or a method's name */
-	RUBY_GIVEN_CODE,
-	RUBY_GIVEN_C,
-	RUBY_GIVEN_ANY, /* not known */
 };
 
 /* What the caller of the innermost frame calls. */
@@ -47,7 +27,7 @@ struct ruby_called {
 	u64 cache;    /* 0: it is a block, that the caller may call */
 	u64 info;     /* the call's; 0: not known */
 	u64 receiver; /* what the caller's sp points to: that, once its arguments are the callee's */
-	u32 given;    /* enum ruby_given: as a block, to the caller; asked of what has no cache */
+	u32 given;    /* enum ruby_given, see given.h: asked of what has no cache */
 };
 
 /* Is this operand a call cache?  Its call info is the operand before, or follows in one struct. */
@@ -78,66 +58,6 @@ RUBY_WALKER bool ruby_find_cached(const struct mem *mem, const struct ruby_state
 		       !ruby_read_cache(mem, state, operands[0], 0, &other);
 	return ruby_is_block_operand(mem, operands[2]) &&
 	       ruby_read_cache(mem, state, operands[1], operands[0], called);
-}
-
-/* The block that was given to the method or C function that an environment is of, or within; 0: none, or not found. */
-RUBY_WALKER u64 ruby_given_block(const struct mem *mem, u64 ep)
-{
-	struct ruby_env env;
-
-	for (u32 i = 0; i < RUBY_GIVEN_LEVELS; i++) {
-		if (!ruby_address_ok(ep) || !mem_peek(mem, ep - 16, &env, sizeof env))
-			return 0;
-		if (env.flags & RUBY_ENV_LOCAL)
-			return env.specval;
-		ep = ruby_outer_ep(&env);
-	}
-	return 0;
-}
-
-/* What a block handler has captured: tagged, on the stack, or in a Proc; 0: none. */
-RUBY_WALKER u64 ruby_captured(const struct mem *mem, u64 handler)
-{
-	u64 flags, captured;
-
-	if (handler & 1)
-		return handler & ~(u64)RUBY_HANDLER_MASK;
-	if (!mem_peek(mem, handler, &flags, 8) || (flags & RUBY_T_MASK) != RUBY_T_DATA ||
-	    !mem_peek(mem, handler + RUBY_TYPED_DATA, &captured, 8))
-		return 0;
-	return captured;
-}
-
-/* The block that a caller was given; false: it is no Ruby code. */
-RUBY_WALKER bool ruby_find_block(const struct mem *mem, u64 ep, struct ruby_called *called)
-{
-	u64 handler = ruby_given_block(mem, ep), captured, code, type;
-
-	*called = (struct ruby_called){ 0 };
-	if (!(handler & 1) && !ruby_address_ok(handler))
-		return false;
-	called->given = RUBY_GIVEN_ANY;
-	captured = ruby_captured(mem, handler);
-	if (!ruby_address_ok(captured) || !mem_peek(mem, captured + RUBY_CAPTURED_CODE, &code, 8) ||
-	    !ruby_imemo_type(mem, false, code, &type))
-		return false;
-	if (type == RUBY_IMEMO_IFUNC)
-		called->given = RUBY_GIVEN_C;
-	if (type != RUBY_IMEMO_ISEQ)
-		return false;
-	called->given = RUBY_GIVEN_CODE;
-	called->iseq = code;
-	return true;
-}
-
-/* Is the caller's instruction a `yield`?  Its call cache stays as it was made, for no method is looked for.  (Before 2.7 it has none.) */
-RUBY_WALKER bool ruby_yields(const struct mem *mem, const struct ruby_state *state, u64 pc)
-{
-	u64 operand, serial, method;
-
-	return (state->facts & RUBY_CACHES_CLASSES) && mem_peek(mem, pc - 8, &operand, 8) &&
-	       ruby_address_ok(operand) && mem_peek(mem, operand, &serial, 8) && !serial &&
-	       mem_peek(mem, operand + RUBY_CACHE_METHOD_3, &method, 8) && !method;
 }
 
 /* Is the cache for the class of this object?  Of numbers, nil and the like it is not known. */

@@ -16,6 +16,7 @@
  * BPF-safe text, see step.h. */
 #pragma once
 #include "runtimes/ruby/called.h"
+#include "runtimes/ruby/given.h"
 #include "runtimes/ruby/layout.h"
 #include "runtimes/ruby/values.h"
 #include "runtimes/walk.h"
@@ -125,21 +126,6 @@ RUBY_WALKER bool ruby_can_be_called(const struct mem *mem, const struct ruby_sta
 	       (!by_c || ruby_is_called_by_c(mem, frame, env));
 }
 
-/* A method that has left stands behind its `leave`, which its last instruction is, too. */
-RUBY_WALKER bool ruby_has_left(const struct mem *mem, const struct ruby_control_frame *frame)
-{
-	struct ruby_body body;
-	u64 body_addr, last, leave;
-
-	if (!frame->iseq || !frame->pc ||
-	    !mem_peek(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
-	    !mem_peek(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
-		return false;
-	u64 end = body.encoded + (u64)body.size * 8;
-	return frame->pc == end || (mem_peek(mem, frame->pc - 8, &last, 8) &&
-				    mem_peek(mem, end - 8, &leave, 8) && last == leave);
-}
-
 RUBY_WALKER bool ruby_fill_called(const struct mem *mem, const struct ruby_called *called,
 				  bool by_c, struct ruby_control_frame *frame, struct ruby_env *env)
 {
@@ -149,21 +135,7 @@ RUBY_WALKER bool ruby_fill_called(const struct mem *mem, const struct ruby_calle
 	return ruby_enter(mem, called->iseq, frame);
 }
 
-/* Can this frame be of the block that the caller was given? */
-RUBY_WALKER bool ruby_is_given(const struct ruby_called *called,
-			       const struct ruby_control_frame *frame, const struct ruby_env *env)
-{
-	switch (called->given) {
-	case RUBY_GIVEN_CODE:
-		return frame->iseq == called->iseq;
-	case RUBY_GIVEN_C:
-		return (env->flags & RUBY_TYPE_MASK) == RUBY_TYPE_IFUNC;
-	default:
-		return called->given == RUBY_GIVEN_ANY;
-	}
-}
-
-/* Is it another one?  A `yield` calls that block and none else (or a method, if it is that one's name), and a C function hardly one
+/* Is it another block than the caller was given?  A `yield` calls that block and none else (or a method, if it is that one's name), and a C function hardly one
  * that has left. */
 RUBY_WALKER bool ruby_is_another_block(const struct mem *mem, const struct ruby_state *state,
 				       const struct ruby_control_frame *caller, bool by_c,

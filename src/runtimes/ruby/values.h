@@ -87,6 +87,21 @@ RUBY_WALKER bool ruby_enter(const struct mem *mem, u64 iseq, struct ruby_control
 	return !iseq || ruby_iseq_start(mem, iseq, &frame->pc);
 }
 
+/* A method that has left stands behind its `leave`, which its last instruction is, too. */
+RUBY_WALKER bool ruby_has_left(const struct mem *mem, const struct ruby_control_frame *frame)
+{
+	struct ruby_body body;
+	u64 body_addr, last, leave;
+
+	if (!frame->iseq || !frame->pc ||
+	    !mem_peek(mem, frame->iseq + RUBY_ISEQ_BODY, &body_addr, 8) ||
+	    !mem_peek(mem, body_addr + RUBY_BODY_TYPE, &body, sizeof body))
+		return false;
+	u64 end = body.encoded + (u64)body.size * 8;
+	return frame->pc == end || (mem_peek(mem, frame->pc - 8, &last, 8) &&
+				    mem_peek(mem, end - 8, &leave, 8) && last == leave);
+}
+
 /* Is it what an instruction that calls has behind its call: a block's code, or none? */
 RUBY_WALKER bool ruby_is_block_operand(const struct mem *mem, u64 operand)
 {

@@ -309,10 +309,10 @@ static void below_a_c_function_a_frame_says_so(void **state)
 	assert_true(ruby_iseq_start(&memory.mem, called_iseq, &start));
 	memory_put_u64(&memory, leaf, start);
 	assert_int_equal(outcome(), LEFT_OUT);
-	give_block(make_captured(called_iseq) | RUBY_HANDLER_ISEQ);
+	give_block(make_captured(called_iseq) | RUBY_HANDLER_TAGGED);
 	assert_int_equal(outcome(), CALLED);
 	/* a block in C has a frame without a name */
-	give_block(make_captured(make_c_block()) | RUBY_HANDLER_IFUNC);
+	give_block(make_captured(make_c_block()) | RUBY_HANDLER_MASK);
 	assert_int_equal(outcome(), NAMELESS);
 }
 
@@ -329,9 +329,9 @@ static void make_given(struct given out[GIVEN])
 	const struct given given[GIVEN] = {
 		{ 0, LEFT_OUT, KEPT },
 		{ 0x30c, LEFT_OUT, KEPT }, /* a method's name */
-		{ make_captured(called_iseq) | RUBY_HANDLER_ISEQ, LEFT_OUT, LEFT_OUT },
+		{ make_captured(called_iseq) | RUBY_HANDLER_TAGGED, LEFT_OUT, LEFT_OUT },
 		{ make_proc(called_iseq), LEFT_OUT, LEFT_OUT },
-		{ make_captured(make_c_block()) | RUBY_HANDLER_IFUNC, NAMELESS, NAMELESS },
+		{ make_captured(make_c_block()) | RUBY_HANDLER_MASK, NAMELESS, NAMELESS },
 		{ make_proc(make_c_block()), NAMELESS, NAMELESS },
 		{ make_proc(make_object(RUBY_T_STRING)), KEPT, KEPT }, /* of a Proc, say */
 		{ make_object(RUBY_T_STRING), KEPT, KEPT }, /* a method's long name, say */
@@ -459,7 +459,7 @@ static void a_block_that_a_method_yields_to_is_known(void **state)
 	set_up();
 	assert_true(ruby_iseq_start(&memory.mem, called_iseq, &start));
 	memory_put_u64(&memory, captured + RUBY_CAPTURED_CODE, called_iseq);
-	give_block(captured | RUBY_HANDLER_ISEQ);
+	give_block(captured | RUBY_HANDLER_TAGGED);
 	memory_put_u64(&memory, STACK + 40 * 8, PLAIN);
 	assert_int_equal(outcome(), KEPT);
 	memory_put_u64(&memory, leaf, start);
@@ -468,6 +468,12 @@ static void a_block_that_a_method_yields_to_is_known(void **state)
 	memory_put_u64(&memory, STACK + 40 * 8, BLOCK & ~RUBY_ENV_LOCAL);
 	memory_put_u64(&memory, captured, PLAIN);
 	ruby.facts &= ~(u32)RUBY_HAS_CLASS_PATHS;
+	assert_int_equal(outcome(), LEFT_OUT);
+	memory_put_u64(&memory, captured - 8, make_proc(called_iseq));
+	assert_int_equal(outcome(), CALLED);
+	memory_put_u64(&memory, captured,
+		       BLOCK & ~RUBY_ENV_LOCAL); /* and that in itself, for ever */
+	memory_put_u64(&memory, captured - 8, captured | 1);
 	assert_int_equal(outcome(), LEFT_OUT);
 }
 
