@@ -135,8 +135,8 @@ RUBY_WALKER bool ruby_fill_called(const struct mem *mem, const struct ruby_calle
 	return ruby_enter(mem, called->iseq, frame);
 }
 
-/* Is it another block than the caller was given?  A `yield` calls that block and none else (or a method, if it is that one's name), and a C function hardly one
- * that has left. */
+/* Is it another block than the caller was given?  A `yield` calls that one and none else (or the method that it names), and a C
+ * function hardly another that has left. */
 RUBY_WALKER bool ruby_is_another_block(const struct mem *mem, const struct ruby_state *state,
 				       const struct ruby_control_frame *caller, bool by_c,
 				       const struct ruby_called *called,
