@@ -18,8 +18,8 @@ KERNEL = ("-e", "kernel")
 NATIVE = Path(__file__).resolve().parents[1] / "targets" / "native"
 
 # Where a program, a thread and a context begin; musl's program in a function that libc's unnamed one is called by.
-FIRST = {"_start", "[libc.so.6]", "[libpthread-2.31.so]", "__clone3", "clone3", "clone", "__clone",
-         "__start_context"}
+CLONES = {"__clone3", "clone3", "clone", "__clone"}
+FIRST = CLONES | {"_start", "[libc.so.6]", "[libpthread-2.31.so]", "__start_context"}
 MUSL = "[libc.so]"
 PLUS_PLUS = {"gcc": "g++", "clang": "clang++"}
 
@@ -38,6 +38,13 @@ def wrong_callee(names, calls):
     return None
 
 
+def is_beside_its_functions(stack, names):
+    """Is its thread not in its first function yet, or not any more? Then what is innermost is start_thread itself, or it ends in the kernel."""
+    if not names:
+        return any(frame.label == "do_exit [kernel]" for frame in stack.frames)
+    return names[0] in CLONES and names[1:] in ([], ["start_thread"])
+
+
 def shapes(run, what, command):
     """All the ways in which C calls, by turns."""
     with Target(command) as target:
@@ -46,9 +53,9 @@ def shapes(run, what, command):
     wrong, rootless, own = Counter(), Counter(), 0
     for stack in recording.stacks:
         names = [name.removesuffix(".cold") for name in symbols(stack)]  # gcc's part for what is unlikely
-        own += stack.count * any(name in calls for name in names)
+        own += stack.count * (any(name in calls for name in names) or is_beside_its_functions(stack, names))
         wrong[wrong_callee(names, calls)] += stack.count
-        if not names or names[0] not in FIRST or not first & set(names):  # not names: a thread that is gone in the kernel
+        if not is_beside_its_functions(stack, names) and (not names or names[0] not in FIRST or not first & set(names)):
             rootless[";".join(names)[:200]] += stack.count
     del wrong[None]
     yield Figure(f"{what}: wrong neighbours {wrong.most_common(1) or ''}", wrong.total(), "= 0", not wrong)

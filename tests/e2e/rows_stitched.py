@@ -69,17 +69,31 @@ def python(run):
     yield from calls_back(run, "python")
 
 
+def without_its_name(stack):
+    """The first frame of code made at run time that has none. A function of Python's is called by the piece that was made for it, and
+    ctypes calls back by one of libffi's, of which no map says anything."""
+    before = ""
+    for frame in stack.frames:
+        name = folded.method(frame.label)
+        if frame.path and frame.path.endswith("callback.py") and not before.startswith(f"py::{name}:"):
+            return f"{before};{name}"
+        if name == "[unknown]" and before not in {"c_back1", "c_back2"}:
+            return f"{before};{name}"
+        before = name
+    return None
+
+
 @row("stitched-trampolines", "Python with -X perf, a piece of code made at run time for each function: the same, and these have their names",
      language="python")
 def trampolines(run):
     if run.interpreter.version < (3, 12):
         raise Skip("it makes none")
     recording = yield from calls_back(run, "python", {"PYTHONPERFSUPPORT": "1"})
-    named = Counter()
+    nameless = Counter()
     for stack in recording.stacks:
-        names = symbols(stack)
-        named["py::python_a" in {name.partition(":/")[0] for name in names} and "[unknown]" not in names] += stack.count
-    yield at_least("with the names of its perf map", 100 * named[True] / named.total(), 99, " %")
+        nameless[without_its_name(stack)] += stack.count
+    named = nameless.pop(None, 0)
+    yield at_least(f"with the names of its perf map {nameless.most_common(1) or ''}", 100 * named / recording.samples, 99, " %")
 
 
 @row("stitched-jit", "Python with PYTHON_JIT=1, where it compiles at run time: the same, through code that keeps no frames (3.14)",
