@@ -38,23 +38,29 @@ static u32 count_agreeing(const struct target *target, const struct mapping *map
 	return agreeing;
 }
 
+/* Could the mapping be of this segment? Then the bias is that. */
+static bool explains(const struct image_segment *segment, const struct mapping *mapping, u64 page,
+		     u64 *bias)
+{
+	u64 from = segment->offset & ~(page - 1);
+	u64 size = (segment->offset - from + segment->file_size + page - 1) & ~(page - 1);
+
+	*bias = mapping->start - mapping->offset - (segment->address - segment->offset);
+	return segment->type == PT_LOAD && mapping->offset - from < size;
+}
+
 bool target_load_bias(const struct target *target, const struct mapping *mapping,
 		      const struct image *image, u64 *bias)
 {
-	u64 page = (u64)sysconf(_SC_PAGESIZE);
+	u64 page = (u64)sysconf(_SC_PAGESIZE), candidate;
 	struct image_segment segment;
 	u32 best = 0;
 
 	if (!image_is_mapped(image, mapping->device, mapping->inode))
 		return false;
 	for (u32 i = 0; image_segment(image, i, &segment); i++) {
-		u64 from = segment.offset & ~(page - 1);
-		u64 size = (segment.offset - from + segment.file_size + page - 1) & ~(page - 1);
-
-		if (segment.type != PT_LOAD || mapping->offset - from >= size)
+		if (!explains(&segment, mapping, page, &candidate))
 			continue;
-		u64 candidate = mapping->start - mapping->offset -
-				(segment.address - segment.offset);
 		u32 agreeing = count_agreeing(target, mapping, image, candidate, page);
 		if (agreeing > best) {
 			best = agreeing;
@@ -62,4 +68,23 @@ bool target_load_bias(const struct target *target, const struct mapping *mapping
 		}
 	}
 	return best > 0;
+}
+
+bool target_former_bias(const struct mapping *mapping, const struct image *image, u64 *bias)
+{
+	u64 page = (u64)sysconf(_SC_PAGESIZE), candidate;
+	struct image_segment segment;
+	bool is_found = false;
+
+	if (!image_is_mapped(image, mapping->device, mapping->inode))
+		return false;
+	for (u32 i = 0; image_segment(image, i, &segment); i++) {
+		if (!(segment.flags & PF_X) || !explains(&segment, mapping, page, &candidate))
+			continue;
+		if (is_found && candidate != *bias)
+			return false;
+		*bias = candidate;
+		is_found = true;
+	}
+	return is_found;
 }

@@ -158,9 +158,8 @@ static int open_root(const struct target *target)
 	return fd >= 0 ? fd : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int open_path(const struct target *target, const struct mapping *mapping)
+static int open_named(const struct target *target, const struct mapping *mapping, const char *path)
 {
-	const char *path = mapping_path(target, mapping);
 	char prefix[PROC_TEXT_MAX], marked[PROC_TEXT_MAX + 16];
 	AUTO_CLOSE int root = open_root(target);
 
@@ -175,6 +174,11 @@ static int open_path(const struct target *target, const struct mapping *mapping)
 		fd = open_below(root, marked, mapping);
 	}
 	return fd;
+}
+
+static int open_path(const struct target *target, const struct mapping *mapping)
+{
+	return open_named(target, mapping, mapping_path(target, mapping));
 }
 
 /* --- the vDSO ---------------------------------------------------------------------------- */
@@ -266,6 +270,17 @@ struct image *target_open_image(const struct target *target, const struct mappin
 	return image;
 }
 
+struct image *target_open_former(const struct target *target, const struct mapping *mapping,
+				 const char *path)
+{
+	int fd = mapping->inode ? open_named(target, mapping, path) : -1;
+	struct image *image = fd < 0 ? NULL : image_open(fd, path, NULL);
+
+	if (image)
+		image_set_mapped(image, mapping->device, mapping->inode);
+	return image;
+}
+
 /* --- is it still what it was? ------------------------------------------------------------ */
 
 static s64 to_ns(struct timespec time)
@@ -294,6 +309,18 @@ bool file_state_equal(const struct file_state *left, const struct file_state *ri
 {
 	return left->size == right->size && left->modified_ns == right->modified_ns &&
 	       left->changed_ns == right->changed_ns;
+}
+
+bool file_is_unchanged(int fd, const struct file_state *before)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return false;
+	struct file_state now = state_of(&st);
+	if (st.st_nlink == 0)
+		now.changed_ns = before->changed_ns;
+	return file_state_equal(&now, before);
 }
 
 bool target_file_state(const struct target *target, const struct mapping *mapping,

@@ -77,6 +77,9 @@ u64 target_mapped_pages(const struct target *target);
  * inode checked.  Regular files only, never blocking.  The vDSO is read from memory. */
 struct image *target_open_image(const struct target *target, const struct mapping *mapping,
 				struct err *err);
+/* Of one that may be gone by now and its own `path` is not looked at: below the root, as above. NULL: it cannot be opened. */
+struct image *target_open_former(const struct target *target, const struct mapping *mapping,
+				 const char *path);
 /* A file is known by these: it may be written anew, or its inode be used again. */
 struct file_state {
 	u64 size;
@@ -87,6 +90,8 @@ bool target_file_state(const struct target *target, const struct mapping *mappin
 		       struct file_state *out);
 bool file_state_of(int fd, struct file_state *out);
 bool file_state_equal(const struct file_state *left, const struct file_state *right);
+/* Does an open file say what it did? (That its last name was removed sets a time, and changes nothing in it.) */
+bool file_is_unchanged(int fd, const struct file_state *before);
 /* A regular file below the target's root that the program names: -1 when there is none.  The name
  * is a foreign word, so the file is opened with the rights of the target's user alone: a program
  * cannot have root read to it what it may not read itself. */
@@ -94,6 +99,8 @@ int target_open_named(const struct target *target, const char *path);
 /* What to add to a linked address of the image whose file the mapping maps; false: none loads it, or it maps another. */
 bool target_load_bias(const struct target *target, const struct mapping *mapping,
 		      const struct image *image, u64 *bias);
+/* The same of a mapping to be run that may be gone by now; false: its segments do not agree, too. */
+bool target_former_bias(const struct mapping *mapping, const struct image *image, u64 *bias);
 
 struct target_thread {
 	u32 tid, inner_tid; /* inner 0: not known */

@@ -119,27 +119,44 @@ static void compile(struct unwind_files *files, struct unwind_file *file)
 	file->is_compiled = true;
 }
 
+/* Takes the image, of what is mapped there. NULL: there is none. */
+static struct unwind_file *add_file(struct unwind_files *files, const struct mapping *mapping,
+				    struct image *image)
+{
+	struct unwind_file *file = image ? unwind_files_add(files, image) : NULL;
+
+	if (file) {
+		file->inode = mapping->inode;
+		file->device = mapping->device;
+	}
+	return file;
+}
+
 /* The file that a mapping maps; NULL: none that can be read. */
 static const struct unwind_file *file_of(struct unwind_space *space, const struct mapping *mapping,
 					 u64 *bias)
 {
 	struct unwind_file *known = known_file(space, mapping);
-	struct image *image = known ? NULL : target_open_image(space->target, mapping, NULL);
 
-	if (image && (known = unwind_files_add(space->files, image))) {
-		known->inode = mapping->inode;
-		known->device = mapping->device;
-	}
+	if (!known)
+		known = add_file(space->files, mapping,
+				 target_open_image(space->target, mapping, NULL));
 	return known && target_load_bias(space->target, mapping, known->image, bias) ? known : NULL;
 }
 
-static bool add_range(struct unwind_space *space, const struct mapping *mapping)
+/* Of no file yet. */
+static struct unwind_range range_of(const struct mapping *mapping)
 {
-	struct unwind_range range = { .start = mapping->start,
+	return (struct unwind_range){ .start = mapping->start,
 				      .end = mapping->end,
 				      .base = mapping->start - mapping->offset,
 				      .inode = mapping->inode,
 				      .device = mapping->device };
+}
+
+static bool add_range(struct unwind_space *space, const struct mapping *mapping)
+{
+	struct unwind_range range = range_of(mapping);
 	bool is_vdso = !strcmp(mapping_path(space->target, mapping), "[vdso]");
 
 	if (mapping->inode || is_vdso)
@@ -164,6 +181,35 @@ bool unwind_space_fill(struct unwind_space *space)
 	return true;
 }
 
+/* One that is kept open is not given up by its file system: no other file gets its inode. */
+static struct unwind_file *kept_file(const struct unwind_files *files,
+				     const struct mapping *mapping)
+{
+	for (u32 i = files->all.count; i-- > 0;) {
+		struct unwind_file *file = files->all.at[i];
+		if (file->inode == mapping->inode && file->device == mapping->device &&
+		    file_is_unchanged(image_fd(file->image), &file->state))
+			return file;
+	}
+	return NULL;
+}
+
+struct unwind_range unwind_space_former(struct unwind_space *space, const struct mapping *mapping,
+					const char *path)
+{
+	struct unwind_range range = range_of(mapping);
+	struct unwind_file *file = mapping->inode ? kept_file(space->files, mapping) : NULL;
+
+	if (!file)
+		file = add_file(space->files, mapping,
+				target_open_former(space->target, mapping, path));
+	if (!file || !target_former_bias(mapping, file->image, &range.bias))
+		return range;
+	compile(space->files, file);
+	range.file = file;
+	return range;
+}
+
 const struct unwind_range *unwind_space_at(struct unwind_space *space, u64 addr)
 {
 	if (!space->is_filled)
@@ -173,9 +219,8 @@ const struct unwind_range *unwind_space_at(struct unwind_space *space, u64 addr)
 	return found ? &space->ranges.at[at] : NULL;
 }
 
-struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr)
+static struct unwind_rule rule_in(const struct unwind_range *range, u64 addr)
 {
-	const struct unwind_range *range = unwind_space_at(space, addr);
 	struct unwind_rule rule = { 0 };
 
 	if (range && range->file)
@@ -183,11 +228,22 @@ struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr)
 	return rule;
 }
 
-enum unwind_step unwind_space_step(struct unwind_space *space, const struct mem *mem,
-				   struct unwind_walk *walk)
+struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr)
 {
-	struct unwind_rule rule = unwind_space_rule(space, unwind_place(walk));
+	return rule_in(unwind_space_at(space, addr), addr);
+}
+
+enum unwind_step unwind_range_step(struct unwind_space *space, const struct unwind_range *range,
+				   const struct mem *mem, struct unwind_walk *walk)
+{
+	struct unwind_rule rule = rule_in(range, unwind_place(walk));
 
 	enum unwind_step step = unwind_step(mem, &rule, walk);
 	return step == UNWIND_NO_RULE ? unwind_made_step(space, mem, walk) : step;
+}
+
+enum unwind_step unwind_space_step(struct unwind_space *space, const struct mem *mem,
+				   struct unwind_walk *walk)
+{
+	return unwind_range_step(space, unwind_space_at(space, unwind_place(walk)), mem, walk);
 }

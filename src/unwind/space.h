@@ -85,8 +85,15 @@ void unwind_space_clear(struct unwind_space *space);
 bool unwind_space_fill(struct unwind_space *space);
 /* Where an address lies; NULL: nothing to be run is mapped there. Lives until the space is cleared. */
 const struct unwind_range *unwind_space_at(struct unwind_space *space, u64 addr);
+/* Of a mapping that may be gone by now: without a file where that is neither kept open nor can be opened, or was written
+ * since. */
+struct unwind_range unwind_space_former(struct unwind_space *space, const struct mapping *mapping,
+					const char *path);
 /* The rule at an address of the target; UNWIND_NONE where nothing is known. */
 struct unwind_rule unwind_space_rule(struct unwind_space *space, u64 addr);
 /* One step, from what `mem` holds of the stack. */
 enum unwind_step unwind_space_step(struct unwind_space *space, const struct mem *mem,
 				   struct unwind_walk *walk);
+/* The same, where this is what lay there. NULL: nothing. */
+enum unwind_step unwind_range_step(struct unwind_space *space, const struct unwind_range *range,
+				   const struct mem *mem, struct unwind_walk *walk);

@@ -85,16 +85,32 @@ static bool mark_loop(struct assembly *assembly, const struct watched *process, 
 	return true;
 }
 
+/* Where code lay when the sample was taken; NULL: nothing is known, or nothing was there. Of its place: see replaced_at(). */
+static const struct unwind_range *code_at(const struct assembly *assembly, struct watched *process,
+					  u64 place, u32 *replaced)
+{
+	const struct unwind_range *range = NULL;
+
+	*replaced = replaced_at(&process->replaced, place, assembly->time_ns);
+	if (!(*replaced & REPLACED_UNKNOWN))
+		range = unwind_space_at(&process->space, place);
+	if (!range)
+		range = history_at(&process->history, &process->space, place, assembly->time_ns);
+	if (range)
+		*replaced &= ~(u32)REPLACED_UNKNOWN;
+	return range;
+}
+
 /* Where an instruction stands: in which file, and at which address there. What is known of its code: see replaced_at(). */
 static u32 add_native(struct assembly *assembly, struct watched *process, u64 pc, bool is_return,
 		      u64 sp)
 {
 	u64 place = pc - is_return;
-	u32 replaced = replaced_at(&process->replaced, place, assembly->time_ns);
-	const struct unwind_range *range = unwind_space_at(&process->space, place);
+	u32 replaced;
+	const struct unwind_range *range = code_at(assembly, process, place, &replaced);
 	struct frame frame = { .id = place, .at = sp, .kind = FRAME_NATIVE };
 
-	if (range && range->file && !(replaced & REPLACED_UNKNOWN)) {
+	if (range && range->file) {
 		frame.id = place - range->bias;
 		frame.owner = range->file->number;
 	}
@@ -110,10 +126,13 @@ static enum unwind_step walk_on(struct assembly *assembly, struct watched *proce
 {
 	struct walk_on on;
 	enum unwind_step step = UNWIND_MORE;
+	u32 replaced;
 
 	walk_on_begin(&on, rest, bytes);
 	while (assembly->native_count < KERNEL_NATIVE_MAX) {
-		step = unwind_space_step(&process->space, &on.mem, &on.walk);
+		const struct unwind_range *range = code_at(assembly, process,
+							   unwind_place(&on.walk), &replaced);
+		step = unwind_range_step(&process->space, range, &on.mem, &on.walk);
 		if (step != UNWIND_MORE)
 			break;
 		if (add_native(assembly, process, on.walk.pc, on.walk.is_return, on.walk.sp) &
@@ -227,6 +246,11 @@ static const void *part(const struct kernel_record *record, size_t at)
 	return (const u8 *)record + at;
 }
 
+static u64 pc_of(const struct kernel_frame *frame)
+{
+	return frame->pc & ~(KERNEL_IS_RETURN | KERNEL_IS_SURE);
+}
+
 u64 assembled_end(const struct kernel_record *record, size_t size)
 {
 	struct parts parts;
@@ -234,7 +258,7 @@ u64 assembled_end(const struct kernel_record *record, size_t size)
 	if (!find_parts(&record->head, size, &parts) || !record->head.native_count)
 		return 0;
 	const struct kernel_frame *last = part(record, parts.managed[0] - sizeof *last);
-	return (last->pc & ~KERNEL_IS_RETURN) - !!(last->pc & KERNEL_IS_RETURN);
+	return pc_of(last) - !!(last->pc & KERNEL_IS_RETURN);
 }
 
 /* The record's native frames, and those behind them. How the walk ended. */
@@ -249,9 +273,11 @@ static enum unwind_step take_native(struct assembly *assembly, struct watched *p
 	for (u32 i = 0; i < head->native_count; i++) {
 		if (replaced & REPLACED_UNHEARD)
 			return UNWIND_NO_RULE; /* this caller was found by another's table */
-		u64 pc = native[i].pc & ~KERNEL_IS_RETURN;
 		bool is_return = native[i].pc & KERNEL_IS_RETURN;
-		replaced = add_native(assembly, process, pc, is_return, native[i].sp);
+		replaced = add_native(assembly, process, pc_of(&native[i]), is_return,
+				      native[i].sp);
+		if (native[i].pc & KERNEL_IS_SURE)
+			replaced &= ~(u32)REPLACED_UNHEARD;
 	}
 	bool has_rest = head->has_rest && size - parts->rest > offsetof(struct kernel_rest, stack);
 	if (has_rest && replaced & REPLACED_UNKNOWN)

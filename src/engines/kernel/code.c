@@ -52,7 +52,7 @@ static enum kernel_range_kind place_table(struct kernel_code *code, const struct
 	if (file->table.count > code->room - code->used ||
 	    !vec_push(&code->placed, (struct kernel_placed){ file, code->used })) {
 		code->full = true;
-		return KERNEL_RANGE_NO_ROOM;
+		return KERNEL_RANGE_LEFT;
 	}
 	*at = code->used;
 	memcpy(code->words + code->used, file->table.words, (size_t)file->table.count * 4);
@@ -128,8 +128,11 @@ static void fill(struct kernel_code *code, const struct unwind_space *space,
 					      .end = range->end,
 					      .bias = range->bias };
 		out->kind = (u16)place_table(code, range->file, &out->table);
-		if (replaced_ever(replaced, range->start, range->end))
-			out->mark = add_mark(range, told, &marks);
+		if (!replaced_ever(replaced, range->start, range->end))
+			continue;
+		out->mark = add_mark(range, told, &marks);
+		if (!out->mark && out->kind == KERNEL_RANGE_TABLE)
+			out->kind = KERNEL_RANGE_LEFT;
 	}
 }
 

@@ -40,6 +40,7 @@ struct watched *run_adopt(struct run *run, const struct kernel_head *head)
 		return NULL;
 	process->execs = head->execs;
 	process->was_met = true;
+	history_begin(&process->history, clock_now_ns());
 	if (!run_tell(run, process, &err)) { /* a thread of the kernel, or it has ended */
 		log_debug(1, "process %u: %s", head->pid, err.text);
 		process->own.pid = head->pid;

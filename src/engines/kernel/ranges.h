@@ -2,7 +2,8 @@
  * ranges.h - where the code of a process lies, for the kernel's walk; written by one side, read by the other.
  *
  * A range whose code was replaced once has a mark: eight bytes of its file's build-id, and where they are in the process's memory.
- * Where there are others, other code has taken its place, and the walk ends there: who reads the record knows of it, and walks on. */
+ * Where there are others, or none can be read, other code has taken its place, and the walk ends there: who reads the record knows
+ * of it, and walks on. */
 #pragma once
 #include "base/types.h"
 
@@ -14,7 +15,7 @@ enum {
 enum kernel_range_kind {
 	KERNEL_RANGE_TABLE,
 	KERNEL_RANGE_NO_TABLE, /* code without one: made at run time, or a file that has none */
-	KERNEL_RANGE_NO_ROOM,  /* there is one, and no room for it here */
+	KERNEL_RANGE_LEFT, /* there is one, and who reads the record uses it: here is no room, or other code may come unseen */
 };
 
 /* Addresses that one file's table covers; by address. */

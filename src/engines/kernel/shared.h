@@ -106,8 +106,10 @@ struct kernel_machine {
 	u16 seen[KERNEL_SEEN_MAX]; /* functions that were sampled in this generation */
 };
 
-/* In a native frame's pc: it is a return address, so its call is in front of it. */
+/* In a native frame's pc: it is a return address, so its call is in front of it; and its range's mark was there, so that its
+ * caller was found by the right table (ranges.h). */
 #define KERNEL_IS_RETURN (1ull << 63)
+#define KERNEL_IS_SURE (1ull << 62)
 
 struct kernel_frame {
 	u64 pc, sp;

@@ -140,21 +140,18 @@ static __always_inline const struct kernel_range *range_of(const struct kernel_s
 	return space->count && addr >= range->start && addr < range->end ? range : NULL;
 }
 
-/* Does the range hold other code than it did? What cannot be read now says nothing. */
-static __always_inline bool is_replaced(const struct kernel_space *space,
-					const struct kernel_range *range)
+/* Is the range's mark where it was?  Of code that has just come in its place the page may not be there yet. */
+static __always_inline bool is_marked(const struct kernel_space *space,
+				      const struct kernel_range *range)
 {
-	u32 number = range->mark;
+	const struct kernel_mark *mark = &space->marks[(range->mark - 1) & (KERNEL_MARKS_MAX - 1)];
 	u64 word = 0;
 
-	if (!number)
-		return false;
-	const struct kernel_mark *mark = &space->marks[(number - 1) & (KERNEL_MARKS_MAX - 1)];
 	return bpf_probe_read_user(&word, sizeof word, (const void *)mark->address) == 0 &&
-	       word != mark->word;
+	       word == mark->word;
 }
 
-enum { NOWHERE = -1 };
+enum { NOWHERE = -1, IS_SURE = 1 << 8 /* beside a kind */ };
 
 /* The kind of the range that holds the address, or NOWHERE, and its rule: of kind UNWIND_NONE where it has none.  Global, as those
  * of steps.bpf.h. */
@@ -164,12 +161,12 @@ GLOBAL int find_rule(const struct kernel_space *space, u64 addr, struct unwind_r
 	const u32 *words = bpf_map_lookup_elem(&tables, &zero);
 	const struct kernel_range *range = space ? range_of(space, addr) : NULL;
 
-	if (!rule || !words || !range || is_replaced(space, range))
+	if (!rule || !words || !range || (range->mark && !is_marked(space, range)))
 		return NOWHERE;
 	if (range->kind != KERNEL_RANGE_TABLE ||
 	    !unwind_search(words, range->table, addr - range->bias, rule))
 		rule->kind = UNWIND_NONE;
-	return range->kind;
+	return range->kind | (range->mark ? IS_SURE : 0);
 }
 
 /* ---- code without a rule ------------------------------------------------------------------- */
@@ -193,7 +190,7 @@ static __always_inline int made_has_rule(const struct kernel_space *space, u64 a
 {
 	struct unwind_rule rule = { 0 };
 
-	return find_rule(space, addr, &rule) == KERNEL_RANGE_TABLE && rule.kind != UNWIND_NONE;
+	return find_rule(space, addr, &rule) != NOWHERE && rule.kind != UNWIND_NONE;
 }
 
 static long tail_one(u64 index, const struct made *made)
@@ -245,18 +242,20 @@ static __always_inline bool is_newborn(const struct room *room)
 	       regs->rsi == regs->rsp;
 }
 
-static __always_inline enum unwind_step native_step(struct drive *drive)
+static __always_inline enum unwind_step native_step(struct drive *drive, struct kernel_frame *frame)
 {
 	struct unwind_walk *walk = &drive->room->walk;
 	struct kernel_head *head = &drive->room->record.head;
 	struct unwind_rule rule = { 0 };
 	struct mem mem = { &drive->room->kept };
-	int kind = find_rule(drive->space, unwind_place(walk), &rule);
+	int found = find_rule(drive->space, unwind_place(walk), &rule);
+	int kind = found == NOWHERE ? NOWHERE : found & ~IS_SURE;
 
-	if (kind == NOWHERE || kind == KERNEL_RANGE_NO_ROOM) {
+	if (kind == NOWHERE || kind == KERNEL_RANGE_LEFT) {
 		head->has_rest = true;
 		return UNWIND_NO_RULE;
 	}
+	frame->pc |= found & IS_SURE ? KERNEL_IS_SURE : 0;
 	if (rule.kind != UNWIND_NONE)
 		return unwind_step(&mem, &rule, walk);
 	bool is_made = kind == KERNEL_RANGE_NO_TABLE;
@@ -281,7 +280,7 @@ static long native_one(u64 index, struct drive *drive)
 	frame->sp = room->walk.sp;
 	room->used = used + NATIVE_WORDS;
 	head->native_count++;
-	enum unwind_step step = is_newborn(room) ? UNWIND_DONE : native_step(drive);
+	enum unwind_step step = is_newborn(room) ? UNWIND_DONE : native_step(drive, frame);
 	head->end = step;
 	return step != UNWIND_MORE;
 }

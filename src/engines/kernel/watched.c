@@ -57,6 +57,7 @@ struct watched *watched_fork(const struct watched *parent, u32 pid, u64 time_ns,
 	child->looked_at = parent->looked_at;
 	child->is_doubted = parent->is_doubted;
 	bool good = replaced_copy(&child->replaced, &parent->replaced) &&
+		    history_copy(&child->history, &parent->history, time_ns) &&
 		    attached_copy(&child->attached, &parent->attached) &&
 		    copy_ranges(&child->space, &parent->space) &&
 		    (target_open(&child->own, pid, &err) ||
@@ -82,6 +83,7 @@ void watched_free(struct watched *process)
 		target_close(&process->own);
 	vec_free(&process->threads);
 	replaced_free(&process->replaced);
+	history_free(&process->history);
 	told_forget(&process->told);
 	free(process);
 }
@@ -177,6 +179,7 @@ void watched_doubt(struct watched *process, u64 since_ns)
 {
 	process->is_doubted = true;
 	replaced_doubt(&process->replaced, since_ns);
+	history_begin(&process->history, clock_now_ns());
 }
 
 static bool is_there_still(struct unwind_space *space, const struct unwind_range *before)
@@ -186,6 +189,13 @@ static bool is_there_still(struct unwind_space *space, const struct unwind_range
 	return now && now->start == before->start && now->end == before->end &&
 	       now->base == before->base && now->inode == before->inode &&
 	       now->file == before->file;
+}
+
+static void note_gone(struct watched *process, const struct unwind_range *before, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		if (!is_there_still(&process->space, &before[i]))
+			history_note_gone(&process->history, &before[i]);
 }
 
 /* What was lost was mostly about others: now that the mappings are known, only code that is not there any more stays doubted. */
@@ -200,7 +210,7 @@ static void settle_doubt(struct watched *process, const struct unwind_range *bef
 
 static bool fill_space(struct watched *process, struct err *err)
 {
-	u32 count = process->is_doubted ? process->space.ranges.count : 0;
+	u32 count = process->space.ranges.count;
 	AUTO_FREE struct unwind_range *before = malloc((count + 1) * sizeof *before);
 
 	if (before && count)
@@ -209,6 +219,8 @@ static bool fill_space(struct watched *process, struct err *err)
 		return err_no_memory(err);
 	if (before && process->is_doubted)
 		settle_doubt(process, before, count);
+	else if (before)
+		note_gone(process, before, count);
 	process->is_doubted = false;
 	return true;
 }
@@ -286,9 +298,13 @@ void watched_tell(struct watched *process, const struct kernel_mapped *mapped, c
 				   .readable = true,
 				   .executable = true };
 
-	if (mapped->is_exec)
+	if (mapped->is_exec) {
 		told_exec(&process->told, text, mapped->time_ns);
-	else if (mapped->inode || !strcmp(text, "[vdso]"))
+		history_begin(&process->history, mapped->time_ns);
+		return;
+	}
+	history_note(&process->history, &mapping, text, mapped->time_ns);
+	if (mapped->inode || !strcmp(text, "[vdso]"))
 		told_mapping(&process->told, &mapping, text, mapped->time_ns);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 #include "base/backoff.h"
 #include "engines/kernel/code.h"
+#include "engines/kernel/history.h"
 #include "engines/kernel/machine.h"
 #include "engines/kernel/mapped.h"
 #include "engines/kernel/replaced.h"
@@ -61,6 +62,7 @@ struct watched {
 	struct backoff read_maps; /* again, for code that is mapped nowhere */
 	u64 ask_jit_ns;           /* not before: for code that it has made */
 	struct replaced replaced;
+	struct history history;
 	bool is_doubted; /* what it maps is to be read */
 	bool has_news;   /* it has mapped more code since that was read */
 	u64 news_ns;     /* since when; CLOCK_MONOTONIC */

@@ -311,6 +311,28 @@ static void what_was_cut_says_so(void **unused)
 	watched_free(process);
 }
 
+/* The kernel walked by the table of what had been there before, unless it saw by the mark that it is the right one. */
+static void a_caller_found_by_anothers_table_is_left_out(void **unused)
+{
+	static const u64 pcs[] = { 0x100, 0x5010, 0x200 };
+	static const u64 cut[] = { 0x100, 0xa1, MARK_TRUNCATED }, whole[] = { 0x100, 0xa1, 0x1ff };
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	size_t size = make_record(&made, pcs, COUNT_OF(pcs), two_segments, 1);
+	struct kernel_frame *native = (struct kernel_frame *)made.room;
+
+	(void)unused;
+	made.record.head.time_ns = 1000;
+	replaced_doubt(&process->replaced, 500);
+	for (u32 i = 0; i < COUNT_OF(pcs); i++)
+		native[i].pc |= KERNEL_IS_SURE;
+	check_ids(run_assembly(process, &made, size, false), whole, COUNT_OF(whole));
+	native[1].pc &= ~KERNEL_IS_SURE;
+	check_ids(run_assembly(process, &made, size, false), cut, COUNT_OF(cut));
+	watched_free(process);
+}
+
 /* bar calls baz from one place and bob from the next, and then its leaf is baz at the second. */
 static void a_leaf_of_an_earlier_call_is_left_out(void **unused)
 {
@@ -436,6 +458,7 @@ int main(void)
 		cmocka_unit_test(two_vms_have_a_loop_each),
 		cmocka_unit_test(a_shell_that_is_entered_has_its_frame_already),
 		cmocka_unit_test(what_was_cut_says_so),
+		cmocka_unit_test(a_caller_found_by_anothers_table_is_left_out),
 		cmocka_unit_test(a_leaf_of_an_earlier_call_is_left_out),
 		cmocka_unit_test(an_event_is_the_leaf_or_the_root),
 		cmocka_unit_test(a_record_that_says_more_than_it_has_is_not_read_past),

@@ -41,6 +41,11 @@ static int check_object(struct dl_phdr_info *info, size_t size, void *arg)
 		assert_true(target_load_bias(target, mapping, image, &bias));
 		assert_true(bias == info->dlpi_addr);
 		check->mappings++;
+		bias = 1;
+		if (!mapping->executable)
+			continue;
+		assert_true(target_former_bias(mapping, image, &bias));
+		assert_true(bias == info->dlpi_addr);
 	}
 	image_close(image);
 	return 0;
@@ -78,11 +83,13 @@ static void another_files_mapping_has_no_bias(void **state)
 	for (u32 i = 0; i < target.maps.all.count; i++) {
 		const struct mapping *other = &target.maps.all.at[i];
 		if (other->inode != ours->inode || other->device != ours->device)
-			assert_false(target_load_bias(&target, other, image, &bias));
+			assert_false(target_load_bias(&target, other, image, &bias) ||
+				     target_former_bias(other, image, &bias));
 	}
 	struct mapping beyond = *ours;
 	beyond.offset = UINT64_C(1) << 40;
 	assert_false(target_load_bias(&target, &beyond, image, &bias));
+	assert_false(target_former_bias(&beyond, image, &bias));
 	image_close(image);
 	target_close(&target);
 	child_end(&child);
