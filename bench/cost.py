@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cost.py - what sampling costs: sonde beside a bare sleep loop and a loop that pauses the process.
 
-    cost.py [--seconds S] [--rounds N] [--ruby NAME] [--sonde PATH]
+    cost.py [--seconds S] [--rounds N] [--ruby NAME] [--sonde PATH] [--awake]
 
 One busy Ruby program of 8 and of 50 frames, 99 Hz and 1 kHz. In each round every method runs
 once, in an order that turns, with a window without any before it. Printed are medians:
@@ -12,7 +12,7 @@ once, in an order that turns, with a window without any before it. Printed are m
     slower        how much less work the program did in a second (wall), with its standard error
 
 and what one look at the thread costs without names and a profile, and its one memory read alone: at
-the same rate, and without deadlines (bench/backtoback.c).
+the same rate, and without deadlines (bench/backtoback.c).  With --awake no CPU goes to sleep meanwhile (bench/awake.c).
 """
 import argparse
 import json
@@ -21,13 +21,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TREE / "tests" / "e2e"))
 import interpreters
 import stats
-from compiled import program
+from compiled import awake, program
 from rows_cost import throughput
 from sonde import Running, Sonde
 from target import Progress, start
@@ -126,21 +127,27 @@ def back_to_back(interpreter, build, depth):
           f"{100 * found['moving'] / found['samples']:.2f} % moving")
 
 
+def tables(interpreter, given):
+    for depth in (8, 50):
+        back_to_back(interpreter, given.sonde.resolve().parent, depth)
+    for depth in (8, 50):
+        for rate in (99, 1000):
+            table(Sonde(given.sonde.resolve()), interpreter, depth, rate, given)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ruby", default="3.1")
     parser.add_argument("--sonde", type=Path, default=TREE / "build" / "sonde")
+    parser.add_argument("--awake", action="store_true")
     given = parser.parse_args()
     there, missing = interpreters.find([given.ruby])
     if not there:
         sys.exit(f"no Ruby {given.ruby}: {missing.get(given.ruby, 'unknown')}")
-    for depth in (8, 50):
-        back_to_back(there[0], given.sonde.resolve().parent, depth)
-    for depth in (8, 50):
-        for rate in (99, 1000):
-            table(Sonde(given.sonde.resolve()), there[0], depth, rate, given)
+    with awake() if given.awake else nullcontext():
+        tables(there[0], given)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 import subprocess
 import tempfile
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -23,7 +24,7 @@ def build(compiler, source, *options):
 
 
 def program(name):
-    return build("cc", BENCH / f"{name}.c", "-D_GNU_SOURCE")
+    return build("cc", BENCH / f"{name}.c", "-D_GNU_SOURCE", "-pthread")
 
 
 def words_of(text):
@@ -35,6 +36,18 @@ def numbers(name, *args):
     """Runs a yardstick; what it printed, by words."""
     done = subprocess.run([program(name), *map(str, args)], check=True, capture_output=True, text=True)
     return words_of(done.stdout)
+
+
+@contextmanager
+def awake():
+    """No CPU goes to sleep meanwhile: what it costs to wake one is the machine's."""
+    with subprocess.Popen([program("awake")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as keeper:
+        try:
+            if not keeper.stdout.readline().startswith("awake "):
+                raise AssertionError("bench/awake has ended")
+            yield
+        finally:
+            keeper.stdin.close()
 
 
 def sleep_us(rate, seconds):

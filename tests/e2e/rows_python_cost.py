@@ -6,9 +6,9 @@ import subprocess
 
 import folded
 import stats
-from compiled import sleep_us
+from compiled import awake, sleep_us
 from rows import Skip, at_least, at_most, exactly, holds, row
-from rows_cost import back_to_back, lost_figure, sample_us, slowdowns
+from rows_cost import above_sleep, back_to_back, lost_figure, slowdowns
 from target import Progress, start
 
 
@@ -22,13 +22,11 @@ def cost(run):
             Progress(outside).wait_for_more(0)
             if run.full:
                 yield from back_to_back(run, target.pid, depth, 6, rounds)
-            found = {"never": [], "auto": [], "sleep": []}
-            for _ in range(rounds):
-                found["sleep"].append(sleep_us(10_000, seconds / 2))
-                for pause in ("never", "auto"):
-                    found[pause].append(sample_us(run, target.pid, 10_000, seconds, pause))
-        bare = stats.median(found["sleep"])
-        above = {pause: stats.median(found[pause]) - bare for pause in ("never", "auto")}
+                above, bare = above_sleep(run, target.pid, 10_000, seconds, 3)
+                yield holds(f"{depth} frames at 10 kHz where CPUs go to sleep, above {bare:.1f} us of that", True,
+                            f"{above['never']:.1f} us, its one read {above['read']:.1f} us", "printed")
+            with awake():
+                above, bare = above_sleep(run, target.pid, 10_000, seconds, rounds)
         what = f"{depth} frames at 10 kHz, above {bare:.1f} us of sleep"
         yield (at_most(what, above["never"], 6, " us") if run.full else
                holds(what, True, f"{above['never']:.1f} us", "printed (6 us)"))
