@@ -230,7 +230,7 @@ def jit_objects(run):
     yield at_least("whole, in order, named, and in the innermost", 100 * inside[True] / inside.total(), 97, " %")
 
 
-def loads_figures(run, what, times, libraries, each_ns):
+def loads_figures(run, what, libraries, each_ns):
     """Of so many that are each mapped for the first time."""
     good = Counter()
     with tempfile.TemporaryDirectory() as name:
@@ -239,7 +239,7 @@ def loads_figures(run, what, times, libraries, each_ns):
         for other in others:
             shutil.copy(first, other)
         command = run.interpreter.command("loads.c", what, each_ns, "plugged", first, *others)
-        for _ in range(run.count(10, times)):
+        for _ in range(run.count(10, 1)):
             recording = run.sonde.record(command=command, rate=997, seconds=0, more=KERNEL)
             for stack in recording.stacks:
                 if "spin" in symbols(stack):
@@ -251,9 +251,9 @@ def loads_figures(run, what, times, libraries, each_ns):
 @row("kernel-loads", "libraries that run as soon as they are loaded, 40 kB deep, and stay or are left in a ms: >= 98 % from the first function on",
      language="native", alone=True)
 def loads(run):
-    yield from loads_figures(run, "keep", 1, 60, 4_000_000)
+    yield from loads_figures(run, "keep", 60, 4_000_000)
     # the first one that lies in another's place is walked by that one's table until that is told
-    yield from loads_figures(run, "leave", 1, 600, 1_000_000)
+    yield from loads_figures(run, "leave", 600, 1_000_000)
 
 
 @row("kernel-churn", "dlclose and dlopen of another library at the same address: 0 wrong neighbours, >= 99.5 % from the first function on; "

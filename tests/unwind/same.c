@@ -132,7 +132,7 @@ static int on_record(void *arg, void *bytes, size_t size)
 	walked->stack.count = record->head.native_count;
 	walked->stack.end = (enum unwind_step)record->head.end;
 	for (u32 i = 0; i < record->head.native_count; i++)
-		walked->stack.pc[i] = frames[i].pc & ~(KERNEL_IS_RETURN | KERNEL_IS_SURE);
+		walked->stack.pc[i] = KERNEL_PC(frames[i].pc);
 	return 0;
 }
 

@@ -246,11 +246,6 @@ static const void *part(const struct kernel_record *record, size_t at)
 	return (const u8 *)record + at;
 }
 
-static u64 pc_of(const struct kernel_frame *frame)
-{
-	return frame->pc & ~(KERNEL_IS_RETURN | KERNEL_IS_SURE);
-}
-
 u64 assembled_end(const struct kernel_record *record, size_t size)
 {
 	struct parts parts;
@@ -258,7 +253,7 @@ u64 assembled_end(const struct kernel_record *record, size_t size)
 	if (!find_parts(&record->head, size, &parts) || !record->head.native_count)
 		return 0;
 	const struct kernel_frame *last = part(record, parts.managed[0] - sizeof *last);
-	return pc_of(last) - !!(last->pc & KERNEL_IS_RETURN);
+	return KERNEL_PC(last->pc) - !!(last->pc & KERNEL_IS_RETURN);
 }
 
 /* The record's native frames, and those behind them. How the walk ended. */
@@ -274,7 +269,7 @@ static enum unwind_step take_native(struct assembly *assembly, struct watched *p
 		if (replaced & REPLACED_UNHEARD)
 			return UNWIND_NO_RULE; /* this caller was found by another's table */
 		bool is_return = native[i].pc & KERNEL_IS_RETURN;
-		replaced = add_native(assembly, process, pc_of(&native[i]), is_return,
+		replaced = add_native(assembly, process, KERNEL_PC(native[i].pc), is_return,
 				      native[i].sp);
 		if (native[i].pc & KERNEL_IS_SURE)
 			replaced &= ~(u32)REPLACED_UNHEARD;

@@ -111,6 +111,8 @@ struct kernel_machine {
 #define KERNEL_IS_RETURN (1ull << 63)
 #define KERNEL_IS_SURE (1ull << 62)
 
+#define KERNEL_PC(word) ((word) & ~(KERNEL_IS_RETURN | KERNEL_IS_SURE))
+
 struct kernel_frame {
 	u64 pc, sp;
 };
