@@ -253,7 +253,7 @@ def loads_figures(run, what, libraries, each_ns):
 def loads(run):
     yield from loads_figures(run, "keep", 60, 4_000_000)
     # the first one that lies in another's place is walked by that one's table until that is told
-    yield from loads_figures(run, "leave", 600, 1_000_000)
+    yield from loads_figures(run, "leave", 1_200, 1_000_000)
 
 
 @row("kernel-churn", "dlclose and dlopen of another library at the same address: 0 wrong neighbours, >= 99.5 % from the first function on; "
