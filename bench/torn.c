@@ -204,7 +204,7 @@ static bool sample_copies(struct bench *bench, bool compare)
 {
 	static u8 buffer[5][1 << 16];
 	const struct read_set *set = &bench->thread->set;
-	struct copies c = { .mem = { copies_read },
+	struct copies c = { .mem.read = copies_read,
 			    .live = &bench->target.mem,
 			    .set = set,
 			    .head = { buffer[0], buffer[1] },

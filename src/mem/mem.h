@@ -14,8 +14,8 @@
  *	mem_read_near  the same, of what may lie anywhere, but often does so
  *	mem_peek_beside  as mem_peek, of members of one object after the other
  *
- * What a walker has found out about an object it may note, and recall in this walk and as long as its epoch lasts:
- * inside the kernel only, where each read counts.
+ * What a walker has found out about an object it may note, and recall: of a snapshot in this walk, inside the kernel as long as
+ * its epoch lasts, elsewhere never.
  *
  * All return false when the bytes cannot be had; `dst` is then undefined. */
 #pragma once
@@ -32,6 +32,8 @@ enum mem_hold { MEM_HOLDS, MEM_DRIFTS, MEM_LAST, MEM_CONSTANT };
  * is created non-const by its owner; walkers see it const. */
 struct mem {
 	bool (*read)(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold);
+	bool (*recall)(const struct mem *mem, u64 addr, u64 *value); /* NULL: it has no notes */
+	void (*note)(const struct mem *mem, u64 addr, u64 value);
 };
 
 static inline bool mem_read(const struct mem *mem, u64 addr, void *dst, u32 len)
@@ -75,13 +77,13 @@ static inline bool mem_constant(const struct mem *mem, u64 addr, void *dst, u32 
 
 static inline bool mem_recall(const struct mem *mem, u64 addr, u64 *value)
 {
-	(void)mem, (void)addr, (void)value;
-	return false;
+	return mem->recall && mem->recall(mem, addr, value);
 }
 
 static inline void mem_note(const struct mem *mem, u64 addr, u64 value)
 {
-	(void)mem, (void)addr, (void)value;
+	if (mem->note)
+		mem->note(mem, addr, value);
 }
 
 #endif

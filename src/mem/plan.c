@@ -18,17 +18,23 @@
 
 enum {
 	/* So often found in the same place, a thread is expected there. */
-	STEADY = 16,
+	STEADY = 4,
 	PROVEN_MAX = 256 << 10, /* bytes that are kept for it: some thousand frames */
-	TRIM_EVERY = 128,
+	TRIM_EVERY = 32,
 	AGAIN_MAX = 256, /* bytes that are compared at a time */
 	BEHIND_GAP = 256,
+	NOTES = 64,
 };
 
 struct logged {
 	u64 addr;
 	u32 len;
 	u32 part;
+};
+
+struct note {
+	u64 addr, value;
+	u64 stretch; /* of a walk, in which it was made */
 };
 
 struct plan {
@@ -58,6 +64,8 @@ struct plan {
 	struct late late;
 	u32 hits[PLAN_PARTS]; /* where each part was read last */
 	u32 reads;            /* of this walk */
+	struct note notes[NOTES];
+	u64 stretch; /* each walk has two: its leaf, and what is behind it */
 	u64 image;
 	struct constants constants;
 	u64 unplanned, late_calls; /* struct plan_stats */
@@ -92,6 +100,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->leaf_done = plan->repeated = plan->again_made = false;
 	vec_clear(&plan->behind);
 	plan->reads = 0;
+	plan->stretch++;
 	vec_clear(&plan->log);
 	late_clear(&plan->late);
 
@@ -253,6 +262,31 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 	return true;
 }
 
+/* ---- what was found out ------------------------------------------------------------------ */
+
+static u32 note_place(u64 addr)
+{
+	return (u32)(addr * 0x9e3779b97f4a7c15ull >> 32) % NOTES;
+}
+
+static bool plan_recall(const struct mem *mem, u64 addr, u64 *value)
+{
+	const struct plan *plan = (const struct plan *)mem;
+	const struct note *note = &plan->notes[note_place(addr)];
+
+	if (note->stretch != plan->stretch || note->addr != addr)
+		return false;
+	*value = note->value;
+	return true;
+}
+
+static void plan_note(const struct mem *mem, u64 addr, u64 value)
+{
+	struct plan *plan = (struct plan *)mem; /* as in plan_read() */
+
+	plan->notes[note_place(addr)] = (struct note){ addr, value, plan->stretch };
+}
+
 /* ---- what need not be walked ------------------------------------------------------------- */
 
 static const u8 *bytes_of(const struct plan *plan, const struct repeat_piece *piece)
@@ -287,6 +321,7 @@ bool plan_leaf_done(struct plan *plan, bool ask)
 	const struct read_set *set = plan->set;
 
 	plan->leaf_done = true;
+	plan->stretch++; /* what is behind the leaf is compared without it, and so must be read */
 	if (!ask || !plan->fetched || !set->behind.count ||
 	    set->behind_layout != set->layout_whole || set->proven_layout != set->layout_whole)
 		return false;
@@ -560,7 +595,7 @@ struct plan *plan_new(const struct mem_live *live)
 	struct plan *plan = calloc(1, sizeof *plan);
 
 	if (plan) {
-		plan->mem.read = plan_read;
+		plan->mem = (struct mem){ plan_read, plan_recall, plan_note };
 		plan->live = live;
 	}
 	return plan;

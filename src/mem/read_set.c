@@ -12,6 +12,7 @@ enum {
 	SLACK = 256,
 	RANGES_MAX = 256,
 	LEAD_BYTES_MAX = 1024,
+	SPARE_MAX = 1024,
 };
 
 /* A further iovec costs 0.32 us, as much as copying some 6 KB: what is this near is joined. The
@@ -252,11 +253,12 @@ void read_set_arrange(struct read_set *set)
 	note_layout(set);
 }
 
-/* What was touched, with slack, but never into a page that was not read. */
+/* What was touched, with slack, but never into a page that was not read.  What is little is no stack, but one frame of those that
+ * are objects: no other lies beside it. */
 static struct plan_range range_around(u64 low, u64 high, enum plan_part part)
 {
 	u64 from = low & ~(u64)(PAGE - 1), to = (high + PAGE - 1) & ~(u64)(PAGE - 1);
-	u64 slack = part == PLAN_BODY ? SLACK : 0;
+	u64 slack = part != PLAN_BODY ? 0 : high - low < SLACK ? high - low : SLACK;
 	u64 start = low - from > slack ? low - slack : from;
 	u64 end = to - high > slack ? high + slack : to;
 
@@ -280,23 +282,51 @@ void read_set_add(struct read_set *set, u64 low, u64 high, enum plan_part part, 
 		return; /* out of memory: it stays unplanned, which is slow and right */
 }
 
+/* Nothing was touched of what is empty. */
+static struct plan_range touched_part(const struct plan_range *range)
+{
+	struct plan_range part = *range;
+
+	if (range->low < range->high)
+		part = range_around(range->low, range->high, range->part);
+	else
+		part.len = 0;
+	part.first = range->first;
+	part.early = range->early;
+	part.last = range->last;
+	part.low = 1;
+	part.high = 0;
+	return part;
+}
+
+/* Is all in use, but for what costs less to read than to arrange anew? */
+static bool is_in_use(const struct read_set *set)
+{
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		const struct plan_range *range = &set->ranges.at[i];
+		u32 used = touched_part(range).len;
+		if (!used || used + SPARE_MAX < range->len)
+			return false;
+	}
+	return true;
+}
+
 void read_set_trim(struct read_set *set)
 {
+	bool stays = is_in_use(set);
 	u32 kept = 0;
 
 	for (u32 i = 0; i < set->ranges.count; i++) {
-		const struct plan_range *range = &set->ranges.at[i];
-		if (range->low >= range->high)
-			continue;
-		struct plan_range trimmed = range_around(range->low, range->high, range->part);
-		trimmed.first = range->first;
-		trimmed.early = range->early;
-		trimmed.last = range->last;
-		trimmed.low = 1;
-		trimmed.high = 0;
-		set->ranges.at[kept++] = trimmed;
+		struct plan_range *range = &set->ranges.at[i];
+		struct plan_range part = touched_part(range);
+		if (stays)
+			range->low = part.low, range->high = part.high;
+		else if (part.len)
+			set->ranges.at[kept++] = part;
 	}
-	set->ranges.count = kept;
 	set->walks = 0;
+	if (stays)
+		return;
+	set->ranges.count = kept;
 	read_set_arrange(set);
 }

@@ -47,7 +47,7 @@ static bool record_read(const struct mem *mem, u64 addr, void *dst, u32 len, enu
 
 void mem_record_init(struct mem_record *record, const struct mem *from, struct tape *tape)
 {
-	*record = (struct mem_record){ .mem = { record_read }, .from = from, .tape = tape };
+	*record = (struct mem_record){ .mem.read = record_read, .from = from, .tape = tape };
 }
 
 static bool replay_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
@@ -70,7 +70,7 @@ static bool replay_read(const struct mem *mem, u64 addr, void *dst, u32 len, enu
 
 void mem_replay_init(struct mem_replay *replay, const struct tape *tape)
 {
-	*replay = (struct mem_replay){ .mem = { replay_read }, .tape = tape };
+	*replay = (struct mem_replay){ .mem.read = replay_read, .tape = tape };
 }
 
 static bool faulty_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
@@ -84,7 +84,7 @@ static bool faulty_read(const struct mem *mem, u64 addr, void *dst, u32 len, enu
 
 void mem_faulty_init(struct mem_faulty *faulty, const struct mem *from, u64 fail_at)
 {
-	*faulty = (struct mem_faulty){ .mem = { faulty_read }, .from = from, .fail_at = fail_at };
+	*faulty = (struct mem_faulty){ .mem.read = faulty_read, .from = from, .fail_at = fail_at };
 }
 
 void tape_write(const struct tape *tape, struct out *out)

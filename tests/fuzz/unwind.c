@@ -95,7 +95,7 @@ static bool read_bytes(const struct mem *mem, u64 addr, void *dst, u32 len, enum
 
 static void follow(const u8 *data, size_t size)
 {
-	struct bytes bytes = { { read_bytes }, data, size };
+	struct bytes bytes = { { .read = read_bytes }, data, size };
 	struct unwind_follower *follower = NULL;
 
 	for (u32 i = 0; i < 4; i++)

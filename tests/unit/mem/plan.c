@@ -485,6 +485,53 @@ static void what_a_late_walk_used_is_not_let_go_of(void **state)
 	assert_int_equal(plan_stats(f->plan).unplanned, unplanned);
 }
 
+static void what_no_walk_uses_is_let_go_of(void **state)
+{
+	struct fixture *f = *state;
+
+	walk_once(f, FRAMES - 3, 1);
+	walk_once(f, FRAMES - 3, 1);
+	u32 ranges = f->set.ranges.count;
+	walk_once(f, FRAMES - 3, ELSEWHERE);
+	assert_int_equal(f->set.ranges.count, ranges + 1);
+	for (u32 i = 2 * walks_of_a_period(f); i > 0; i--)
+		walk_once(f, FRAMES - 3, 1);
+	assert_int_equal(f->set.ranges.count, ranges);
+}
+
+/* Nor is a plan put together anew for nothing. */
+static void a_plan_that_is_in_use_stays(void **state)
+{
+	struct fixture *f = *state;
+
+	walk_once(f, FRAMES - 3, 1);
+	for (u32 i = 2 * walks_of_a_period(f); i > 0; i--) {
+		walk_once(f, FRAMES - 3, 1);
+		assert_true(f->set.fetch.spans.count);
+	}
+}
+
+/* A leaf's notes are none of its callers': these are compared without the leaf, by what was read for them. */
+static void a_note_is_of_the_leaf_or_of_its_callers(void **state)
+{
+	struct fixture *f = *state;
+	const struct mem *mem = plan_mem(f->plan);
+	u64 value = 0;
+
+	plan_begin(f->plan, &f->set, false);
+	mem_note(mem, 0x1000, 42);
+	assert_true(mem_recall(mem, 0x1000, &value));
+	assert_int_equal(value, 42);
+	assert_false(mem_recall(mem, 0x1008, &value));
+	plan_leaf_done(f->plan, false);
+	assert_false(mem_recall(mem, 0x1000, &value));
+	mem_note(mem, 0x1000, 43);
+	assert_true(mem_recall(mem, 0x1000, &value));
+	assert_int_equal(value, 43);
+	plan_begin(f->plan, &f->set, false);
+	assert_false(mem_recall(mem, 0x1000, &value));
+}
+
 static void a_caller_that_changed_is_walked(void **state)
 {
 	struct fixture *f = *state;
@@ -695,6 +742,9 @@ int main(void)
 		TEST(callers_that_stay_are_not_walked),
 		TEST(callers_may_change_where_nobody_looks),
 		TEST(what_a_late_walk_used_is_not_let_go_of),
+		TEST(what_no_walk_uses_is_let_go_of),
+		TEST(a_plan_that_is_in_use_stays),
+		TEST(a_note_is_of_the_leaf_or_of_its_callers),
 		TEST(a_deeper_thread_in_between_changes_nothing),
 		TEST(a_caller_that_changed_is_walked),
 		TEST(a_caller_that_drifted_is_walked),

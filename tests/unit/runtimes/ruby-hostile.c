@@ -221,7 +221,7 @@ static void random_memory(void **state)
 	(void)state;
 	build();
 	for (u32 round = 0; round < 20000; round++) {
-		struct mem mem = { round & 1 ? random_read : plausible_read };
+		struct mem mem = { .read = round & 1 ? random_read : plausible_read };
 		struct walk w = { .cursor = 0x20000,
 				  .limit = 0x20000 + ruby.at.frame_size * 20ull,
 				  .base = 0x10000 };
