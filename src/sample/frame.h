@@ -45,6 +45,9 @@ enum frame_flags {
 		1
 		<< 5, /* native: its code was put into its caller's; names have it, samples do not */
 	FRAME_PLACED = 1 << 6, /* managed, of an entry: `at` is an address on the native stack */
+	FRAME_BEGUN =
+		1
+		<< 7, /* managed, the innermost, of an entry: it has run something, which its loop did */
 };
 
 struct frame {

@@ -151,6 +151,7 @@ static void begin_list(struct stitching *s, u32 number)
 	vm->is_idle = loops > segments && is_leaf_idle(s->in, vm->list, number);
 	for (; segments > loops; segments--)
 		put_segment(s, vm);
+	s->result.on_top[number] = vm->taken;
 	if (vm->taken != 1 || !is_at_door(s->in, number))
 		s->result.leftover += vm->taken;
 }

@@ -50,9 +50,10 @@ struct stitch {
 struct stitched {
 	u32 count; /* frames in `out` */
 	u32 leftover; /* managed frames that no loop asked for; those outside of a cut stack are none */
-	u32 missing;  /* loops for which there were no managed frames */
-	bool is_cut;  /* `room` was too small: the outermost are missing */
-	bool is_torn; /* the native frames are of two stacks, see stitch() */
+	u32 missing;            /* loops for which there were no managed frames */
+	u32 on_top[STITCH_VMS]; /* managed frames that are too many, and so on top */
+	bool is_cut;            /* `room` was too small: the outermost are missing */
+	bool is_torn;           /* the native frames are of two stacks, see stitch() */
 	bool is_even
 		[STITCH_VMS]; /* both lists whole, and as many loops as segments, at least one */
 };

@@ -330,6 +330,22 @@ static u32 believed(const struct assembly *assembly)
 	return count;
 }
 
+/* A frame that has been pushed and whose loop has not been entered has not run: what has is of an earlier call, and lies where a frame
+ * is yet to be filled.  True: one was taken out. */
+static bool leave_early_out(struct assembly *assembly, const struct stitched *stitched, u32 swap)
+{
+	bool left_out = false;
+
+	for (u32 i = 0; i < KERNEL_VMS; i++) {
+		struct frame *leaf = assembly->vms[i].frames;
+		if (stitched->on_top[i ^ swap] != 1 || !(leaf->flags & FRAME_BEGUN))
+			continue;
+		*leaf = (struct frame){ .kind = FRAME_MARK, .id = MARK_MOVING };
+		left_out = true;
+	}
+	return left_out;
+}
+
 /* True: the native frames, believed to be whole, are cut. */
 static bool put_stitched(struct assembly *assembly, struct watched *process, bool is_whole,
 			 struct sample *out)
@@ -355,6 +371,8 @@ static bool put_stitched(struct assembly *assembly, struct watched *process, boo
 		assembly->native[i].pos ^= assembly->native[i].flags ? swap : 0;
 	struct stitched stitched = stitch(&stitch_in, out->frames + out->depth,
 					  ASSEMBLED_MAX - out->depth);
+	if (leave_early_out(assembly, &stitched, swap))
+		stitched = stitch(&stitch_in, out->frames + out->depth, ASSEMBLED_MAX - out->depth);
 	/* Out of one frame to no caller, and no loop was met: its table is wrong about the way out (libffi 3.5, in the cases of a switch),
 	 * and where that leads there was a 0. */
 	bool is_lost = is_whole && assembly->native_count == 1 && stitched.leftover;

@@ -512,6 +512,8 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 	out->pos = jit_leaf && !c && !frame.pc ? RUBY_POS_UNKNOWN : (u32)frame.pc;
 	out->flags = (c ? FRAME_C : 0) | ((env.flags & RUBY_FRAME_FINISH) ? FRAME_ENTRY : 0) |
 		     (leaf ? FRAME_LEAF : 0);
+	if (leaf && !c && ruby_has_begun(mem, state, walk, &frame, &env))
+		out->flags |= FRAME_BEGUN;
 	out->owner = 0;
 	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) &&
 	    !ruby_find_owner(mem, walk, !jit_leaf, &env, &out->owner))

@@ -102,6 +102,19 @@ RUBY_WALKER bool ruby_has_left(const struct mem *mem, const struct ruby_control_
 				    mem_peek(mem, end - 8, &leave, 8) && last == leave);
 }
 
+/* Has an innermost frame that C entered run an instruction?  Then it is in a loop; or an earlier call left it, which only the native
+ * stack can tell. */
+RUBY_WALKER bool ruby_has_begun(const struct mem *mem, const struct ruby_state *state,
+				const struct walk *walk, const struct ruby_control_frame *frame,
+				const struct ruby_env *env)
+{
+	u64 start;
+
+	return (state->facts & RUBY_FILLS_LATE) && (walk->flags & WALK_STANDS) &&
+	       (env->flags & RUBY_FRAME_FINISH) && ruby_iseq_start(mem, frame->iseq, &start) &&
+	       start != frame->pc;
+}
+
 /* Is it what an instruction that calls has behind its call: a block's code, or none? */
 RUBY_WALKER bool ruby_is_block_operand(const struct mem *mem, u64 operand)
 {

@@ -294,6 +294,37 @@ static void a_shell_that_is_entered_has_its_frame_already(void **unused)
 	watched_free(process);
 }
 
+static void check_begun(u16 flags, const u64 *pcs, u32 pc_count, const u64 *wanted, u32 count)
+{
+	struct unwind_files files = { 0 };
+	struct watched *process = with_a_machine(&files);
+	struct made_record made;
+	struct frame frames[COUNT_OF(two_segments)];
+
+	memcpy(frames, two_segments, sizeof frames);
+	frames[0].flags |= flags;
+	size_t size = make_record(&made, pcs, pc_count, frames, COUNT_OF(frames));
+	struct assembled got = run_assembly(process, &made, size, false);
+	check_ids(got, wanted, count);
+	watched_free(process);
+}
+
+/* What is pushed and in no loop yet has run nothing: an earlier call left it where a frame is yet to be filled. */
+static void what_has_begun_without_a_loop_is_a_leftover(void **unused)
+{
+	/* rb_yield <- loop <- shell <- main, and with a loop of its own */
+	static const u64 pcs[] = { 0x200, 0x5020, 0x6020, 0x300 };
+	static const u64 in_loop[] = { 0x5010, 0x6010, 0x200, 0x5020, 0x6020, 0x300 };
+	static const u64 pushed[] = { 0xa1, 0x200, 0xb1, 0xb2, 0x2ff };
+	static const u64 left_out[] = { 0x200, MARK_MOVING, 0xb1, 0xb2, 0x2ff };
+	static const u64 runs[] = { 0xa1, 0x1ff, 0xb1, 0xb2, 0x2ff };
+
+	(void)unused;
+	check_begun(0, pcs, COUNT_OF(pcs), pushed, COUNT_OF(pushed));
+	check_begun(FRAME_BEGUN, pcs, COUNT_OF(pcs), left_out, COUNT_OF(left_out));
+	check_begun(FRAME_BEGUN, in_loop, COUNT_OF(in_loop), runs, COUNT_OF(runs));
+}
+
 static void what_was_cut_says_so(void **unused)
 {
 	static const u64 pcs[] = { 0x100, 0x5010, 0x200 };
@@ -457,6 +488,7 @@ int main(void)
 		cmocka_unit_test(a_thin_loop_can_be_the_leaf),
 		cmocka_unit_test(two_vms_have_a_loop_each),
 		cmocka_unit_test(a_shell_that_is_entered_has_its_frame_already),
+		cmocka_unit_test(what_has_begun_without_a_loop_is_a_leftover),
 		cmocka_unit_test(what_was_cut_says_so),
 		cmocka_unit_test(a_caller_found_by_anothers_table_is_left_out),
 		cmocka_unit_test(a_leaf_of_an_earlier_call_is_left_out),

@@ -364,6 +364,32 @@ static void another_block_that_has_left_is_a_leftover(void **state)
 	assert_int_equal(outcome(), KEPT);
 }
 
+static bool has_begun(void)
+{
+	struct result r;
+
+	walk(MAIN, &r);
+	assert_int_equal(r.count, FRAMES - 1);
+	return r.frames[0].flags & FRAME_BEGUN;
+}
+
+/* Whether it does so in a loop only the native stack can tell, of a thread that stands still. */
+static void what_c_enters_says_whether_it_has_begun(void **state)
+{
+	(void)state;
+	set_up();
+	make_caller_c();
+	set_leaf(NUMBER, PLAIN | RUBY_FRAME_FINISH, 0);
+	assert_false(has_begun());
+	set_leaf(NUMBER, PLAIN | RUBY_FRAME_FINISH, 3);
+	assert_true(has_begun());
+	stands = 0;
+	assert_false(has_begun());
+	stands = WALK_STANDS;
+	ruby.facts &= ~(u32)RUBY_FILLS_LATE; /* what is there is filled */
+	assert_false(has_begun());
+}
+
 /* `yield` calls the block that the method was given: its call cache is as it was made. */
 static void a_yield_calls_the_block(void **state)
 {
@@ -505,6 +531,7 @@ int main(void)
 		OF_BOTH(two_caches_are_not_mixed_up),
 		OF_BOTH(below_a_c_function_a_frame_says_so),
 		OF_BOTH(another_block_that_has_left_is_a_leftover),
+		OF_BOTH(what_c_enters_says_whether_it_has_begun),
 		OF_BOTH(a_yield_calls_the_block),
 		OF_BOTH(a_c_function_that_c_calls_is_behind_its_caller),
 		OF_BOTH(a_rescue_is_its_callers),

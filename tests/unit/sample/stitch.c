@@ -132,6 +132,17 @@ static void two_lists_become_one(void **state)
 	assert_rows(rows, COUNT_OF(rows), WHOLE);
 }
 
+static void frames_without_a_loop_are_counted(void **state)
+{
+	char one[ROOM + 1];
+
+	(void)state;
+	assert_int_equal(join("abs", "AB*", "", WHOLE, ROOM, one).on_top[0], 2);
+	assert_int_equal(join("dbLs", "B*A*", "", WHOLE, ROOM, one).on_top[0], 1);
+	assert_int_equal(join("aLbLs", "B*A*", "", WHOLE, ROOM, one).on_top[0], 0);
+	assert_int_equal(join("dbLs", "A*", "C*", WHOLE, ROOM, one).on_top[1], 1);
+}
+
 /* Who has switched to a coroutine, or called another interpreter, is outside. */
 static void a_list_may_end_before_the_native_stack_does(void **state)
 {
@@ -316,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_lists_become_one),
+		cmocka_unit_test(frames_without_a_loop_are_counted),
 		cmocka_unit_test(a_list_may_end_before_the_native_stack_does),
 		cmocka_unit_test(a_rooted_list_ends_where_the_native_stack_does),
 		cmocka_unit_test(a_list_that_ends_between_two_that_are_linked_is_of_another_stack),
