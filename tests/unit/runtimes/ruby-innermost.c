@@ -339,6 +339,26 @@ static void make_given(struct given out[GIVEN])
 	memcpy(out, given, sizeof given);
 }
 
+/* As each_with_index has for each: what it calls ends it, too.  (Its own frame has no name.) */
+static void below_c_code_in_a_blocks_place_a_frame_says_so(void **state)
+{
+	struct result r;
+
+	(void)state;
+	set_up();
+	memory_put_u64(&memory, caller, 0);
+	memory_put_u64(&memory, caller + 16, make_c_block());
+	memory_put_u64(&memory, STACK + 40 * 8, RUBY_TYPE_IFUNC);
+	set_leaf(NUMBER, PLAIN, 3);
+	walk(MAIN, &r);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, WALK_TOP_UNSET);
+	assert_int_equal(r.count, FRAMES - 3);
+	set_leaf(NUMBER, PLAIN | RUBY_FRAME_FINISH, 3);
+	walk(MAIN, &r);
+	assert_int_equal(r.walk.flags & WALK_TOP_UNSET, 0);
+	assert_int_equal(r.count, FRAMES - 2);
+}
+
 /* A C function calls the block that it was given, and hardly another one. */
 static void another_block_that_has_left_is_a_leftover(void **state)
 {
@@ -530,6 +550,7 @@ int main(void)
 		OF_BOTH(a_c_function_is_known_by_what_was_pushed),
 		OF_BOTH(two_caches_are_not_mixed_up),
 		OF_BOTH(below_a_c_function_a_frame_says_so),
+		OF_BOTH(below_c_code_in_a_blocks_place_a_frame_says_so),
 		OF_BOTH(another_block_that_has_left_is_a_leftover),
 		OF_BOTH(what_c_enters_says_whether_it_has_begun),
 		OF_BOTH(a_yield_calls_the_block),
