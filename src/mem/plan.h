@@ -21,7 +21,7 @@
  * right before and behind them: to show a wrong pair, the program would have to come up, go
  * another way and be down again between these, 0.6 us (bench/torn has the figures).
  *
- * A thread that was found in the same place many times in a row is mostly there again.  Then
+ * A thread that was found in the same place some times in a row is mostly there again.  Then
  *
  *	[led] [head] [body...] [once]
  *

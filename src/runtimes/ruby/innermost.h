@@ -171,8 +171,8 @@ ruby_settle_innermost(const struct mem *mem, const struct ruby_state *state, str
 	if ((walk->flags & (WALK_STANDS | WALK_TOP_UNSET)) != WALK_STANDS ||
 	    !mem_peek(mem, at + state->at.frame_size, &caller, sizeof caller))
 		return is_filled ? RUBY_INNERMOST_FILLED : RUBY_INNERMOST_UNKNOWN;
-	bool by_c =
-		!caller.pc; /* or by C code in the place of a block, which has something for an iseq */
+	/* C code in the place of a block has something for an iseq */
+	bool by_c = !caller.pc;
 	bool is_cached = !by_c && ruby_find_cached(mem, state, caller.pc, &called);
 	bool is_known = is_cached ? mem_peek(mem, caller.sp, &called.receiver, 8) :
 				    ruby_find_block(mem, caller.ep, &called);
