@@ -38,13 +38,19 @@ static struct mem_live *owned(const struct mem_live *live)
 static ssize_t read_vectored(struct mem_live *live, const struct mem_span *spans, u32 count)
 {
 	struct iovec local[SPANS_MAX], remote[SPANS_MAX];
+	u32 places = 0;
+	u8 *end = NULL;
 
 	for (u32 i = 0; i < count; i++) {
-		local[i] = (struct iovec){ spans[i].dst, spans[i].len };
 		remote[i] = (struct iovec){ (void *)(uintptr_t)spans[i].addr, spans[i].len };
+		if (spans[i].dst == end) /* one place costs the kernel less than many */
+			local[places - 1].iov_len += spans[i].len;
+		else
+			local[places++] = (struct iovec){ spans[i].dst, spans[i].len };
+		end = (u8 *)spans[i].dst + spans[i].len;
 	}
 	live->calls++;
-	return process_vm_readv((pid_t)live->pid, local, count, remote, count, 0);
+	return process_vm_readv((pid_t)live->pid, local, places, remote, count, 0);
 }
 
 /* How many spans `bytes` fill from the front. */

@@ -3,7 +3,6 @@
  *
  * Invariants:
  * - `log` holds every mem_read of the walk, in order: what must be equal.
- * - A snapshot's bytes are those of its ranges, one after the other, by part.
  * - Pages read late belong to the first copy; they are in the learned set before the
  *   second copy is fetched, so the second copy covers every logged byte.
  * - What was late is bounded (late.h). */
@@ -50,8 +49,7 @@ struct plan {
 	bool fetched; /* the copies of the first ranges hold bytes */
 	bool still;
 	bool steady;      /* one copy was made, and `second` is what was proven */
-	bool again_made;  /* `heads` are those of `again` */
-	const u8 *second; /* of the body */
+	const u8 *second; /* another snapshot, of the body at least */
 	bool in_body;
 	bool has_epoch;
 	bool head_met; /* `begin` has taken a word of the head */
@@ -84,11 +82,7 @@ static bool fetch_all(struct plan *plan)
 	if (!copies_fetch(copies, plan->live, set, kind))
 		return false;
 	plan->steady = kind == FETCH_STEADY;
-	plan->second = copies->body[1].bytes;
-	if (plan->steady) {
-		copies_add_head(copies, set->proven);
-		plan->second = set->proven + copies->head_size;
-	}
+	plan->second = plan->steady ? set->proven : copies->second.bytes;
 	return true;
 }
 
@@ -97,7 +91,7 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->set = set;
 	plan->still = still;
 	plan->in_body = plan->head_met = plan->conflict = plan->motion = plan->steady = false;
-	plan->leaf_done = plan->repeated = plan->again_made = false;
+	plan->leaf_done = plan->repeated = false;
 	vec_clear(&plan->behind);
 	plan->reads = 0;
 	plan->stretch++;
@@ -144,45 +138,73 @@ static bool may_be_once(enum plan_part part, enum mem_hold hold)
 	return part == PLAN_BODY && hold == MEM_DRIFTS;
 }
 
-/* The range that a read of the walk is served from. A thread that stays somewhere is walked by the same reads each time. */
-static inline struct plan_range *serving(struct plan *plan, enum plan_part part, u64 addr, u32 len,
-					 enum mem_hold hold)
+static u32 how_of(enum plan_part part, enum mem_hold hold)
 {
-	u32 *hint = &plan->set->hints[plan->reads % READ_HINTS];
+	return part << 8 | hold;
+}
 
-	if (*hint < plan->first_end[PLAN_PARTS - 1]) {
-		struct plan_range *last = &plan->first[*hint];
-		bool may = last->part == part ||
-			   (last->part == PLAN_ONCE && may_be_once(part, hold));
-		if (may && range_holds(last, addr, len))
-			return last;
+/* Is it the read that the last walk made in its place, of a range that was touched for it? */
+static inline bool is_served(const struct plan *plan, const struct served_read *read,
+			     enum plan_part part, u64 addr, u32 len, enum mem_hold hold)
+{
+	return read->addr == addr && read->len == len && read->how == how_of(part, hold) &&
+	       read->trims == plan->set->trims;
+}
+
+/* The range of a read: that of the last one in its place, or another. */
+static struct plan_range *serving(struct plan *plan, const struct served_read *last,
+				  enum plan_part part, u64 addr, u32 len, enum mem_hold hold)
+{
+	bool may_once = may_be_once(part, hold);
+
+	if (last->range < plan->first_end[PLAN_PARTS - 1]) {
+		struct plan_range *range = &plan->first[last->range];
+		bool may = range->part == part || (range->part == PLAN_ONCE && may_once);
+		if (may && range_holds(range, addr, len))
+			return range;
 	}
 	struct plan_range *range = first_holding(plan, part, addr, len);
-	if (!range && may_be_once(part, hold))
-		range = first_holding(plan, PLAN_ONCE, addr, len);
-	if (range)
-		*hint = (u32)(range - plan->first);
-	return range;
+	return range || !may_once ? range : first_holding(plan, PLAN_ONCE, addr, len);
+}
+
+/* False: no range of the plan has it. */
+static bool serve(struct plan *plan, struct served_read *read, enum plan_part part, u64 addr,
+		  u32 len, enum mem_hold hold)
+{
+	struct plan_range *range = serving(plan, read, part, addr, len, hold);
+
+	if (!range)
+		return false;
+	if (range->low > range->high)
+		range->first = plan->reads;
+	range_touch(&range->low, &range->high, addr, len);
+	*read = (struct served_read){ .addr = addr,
+				      .len = len,
+				      .how = how_of(part, hold),
+				      .trims = plan->set->trims,
+				      .range = (u32)(range - plan->first),
+				      .part = range->part,
+				      .offset = range->offset + (u32)(addr - range->addr) };
+	return true;
+}
+
+/* Is what the walk takes the same in the other copies, or what was proven? */
+static bool is_same(const struct plan *plan, const struct served_read *read, const u8 *bytes)
+{
+	if (plan->still || read->part == PLAN_ONCE)
+		return true;
+	if (read->part == PLAN_HEAD && !plan->steady)
+		return copies_heads_agree(&plan->copies, bytes, read->offset, read->len);
+	return bytes_are_same(plan->second + read->offset, bytes, read->len);
 }
 
 /* The bytes of a planned read; notes when its copies differ. */
-static const u8 *planned_bytes(struct plan *plan, const struct plan_range *range, u64 addr, u32 len,
+static const u8 *planned_bytes(struct plan *plan, const struct served_read *read,
 			       enum mem_hold hold)
 {
-	size_t at = range->offset + (addr - range->addr);
-	const u8 *bytes;
-	bool same;
+	const u8 *bytes = plan->copies.first.bytes + read->offset;
 
-	if (range->part == PLAN_ONCE)
-		return plan->copies.once.bytes + at;
-	if (range->part == PLAN_HEAD) {
-		bytes = plan->copies.heads.bytes + at;
-		same = plan->still || copies_heads_agree(&plan->copies, bytes, at, len);
-	} else {
-		bytes = plan->copies.body[0].bytes + at;
-		same = plan->still || bytes_are_same(plan->second + at, bytes, len);
-	}
-	if (!same) {
+	if (!is_same(plan, read, bytes)) {
 		/* what drifted since the last walk says nothing about now */
 		plan->motion |= !plan->steady;
 		plan->conflict |= hold == MEM_HOLDS;
@@ -207,12 +229,9 @@ static bool read_late(struct plan *plan, enum plan_part part, u64 addr, u8 *dst,
 }
 
 /* What the callers' steps take. */
-static void note_taken(struct plan *plan, const struct plan_range *range, u64 addr, u32 len)
+static void note_taken(struct plan *plan, const struct served_read *read)
 {
-	struct repeat_piece piece = { .addr = addr,
-				      .part = range->part,
-				      .offset = range->offset + (u32)(addr - range->addr),
-				      .len = len };
+	struct repeat_piece piece = { read->addr, read->part, read->offset, read->len };
 
 	if (!vec_push(&plan->behind, piece))
 		plan->leaf_done = false; /* out of memory: it is walked each time */
@@ -221,20 +240,18 @@ static void note_taken(struct plan *plan, const struct plan_range *range, u64 ad
 static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *dst, u32 len,
 		      enum mem_hold hold)
 {
+	struct served_read *read = &plan->set->served[plan->reads % SERVED_READS];
+
 	if (part != PLAN_ONCE && hold == MEM_HOLDS &&
 	    !vec_push(&plan->log, (struct logged){ addr, len, part }))
 		return false;
-	struct plan_range *range = serving(plan, part, addr, len, hold);
-	if (range) {
-		if (range->low > range->high)
-			range->first = plan->reads;
-		range_touch(&range->low, &range->high, addr, len);
-		if (plan->leaf_done)
-			note_taken(plan, range, addr, len);
-		bytes_copy(dst, planned_bytes(plan, range, addr, len, hold), len);
-		return true;
-	}
-	return read_late(plan, part, addr, dst, len, hold);
+	if (!is_served(plan, read, part, addr, len, hold) &&
+	    !serve(plan, read, part, addr, len, hold))
+		return read_late(plan, part, addr, dst, len, hold);
+	if (plan->leaf_done)
+		note_taken(plan, read);
+	bytes_copy(dst, planned_bytes(plan, read, hold), len);
+	return true;
 }
 
 static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
@@ -289,28 +306,18 @@ static void plan_note(const struct mem *mem, u64 addr, u64 value)
 
 /* ---- what need not be walked ------------------------------------------------------------- */
 
-static const u8 *bytes_of(const struct plan *plan, const struct repeat_piece *piece)
-{
-	return (piece->part == PLAN_ONCE ? plan->copies.once.bytes : plan->copies.body[0].bytes) +
-	       piece->offset;
-}
-
 /* Are the pieces what was proven, and the same in both copies where there are two? */
 static bool pieces_are_proven(const struct plan *plan, const repeat_pieces *pieces)
 {
-	const struct read_set *set = plan->set;
-	const u8 *proven_body = set->proven + plan->copies.head_size,
-		 *proven_once = proven_body + set->part_bytes[PLAN_BODY];
-	bool is_twice = !plan->still && !plan->steady;
+	const u8 *now = plan->copies.first.bytes, *proven = plan->set->proven;
+	const u8 *second = plan->still || plan->steady ? NULL : plan->copies.second.bytes;
 
 	for (u32 i = 0; i < pieces->count; i++) {
 		const struct repeat_piece *piece = &pieces->at[i];
-		bool is_once = piece->part == PLAN_ONCE;
-		const u8 *bytes = bytes_of(plan, piece);
-		if (memcmp(bytes, (is_once ? proven_once : proven_body) + piece->offset,
-			   piece->len) != 0 ||
-		    (is_twice && !is_once &&
-		     memcmp(bytes, plan->copies.body[1].bytes + piece->offset, piece->len) != 0))
+		u32 at = piece->offset;
+		if (memcmp(now + at, proven + at, piece->len) != 0 ||
+		    (second && piece->part == PLAN_BODY &&
+		     memcmp(now + at, second + at, piece->len) != 0))
 			return false;
 	}
 	return true;
@@ -370,9 +377,8 @@ static bool taken_bytes(struct plan *plan, const struct logged *read, u8 *out)
 	struct plan_range *range = first_holding(plan, read->part, read->addr, read->len);
 
 	if (range) {
-		const u8 *copy = read->part == PLAN_HEAD ? plan->copies.first_head.bytes :
-							   plan->copies.body[0].bytes;
-		memcpy(out, copy + range->offset + (read->addr - range->addr), read->len);
+		memcpy(out, plan->copies.first.bytes + range->offset + (read->addr - range->addr),
+		       read->len);
 		return true;
 	}
 	return read_late(plan, read->part, read->addr, out, read->len, MEM_HOLDS);
@@ -406,7 +412,7 @@ static bool behind_is_equal_again(const struct plan *plan)
 		const struct plan_range *range = read_set_holding(set, &hint, PLAN_BODY,
 								  piece->addr, piece->len);
 		if (!range ||
-		    memcmp(bytes_of(plan, piece),
+		    memcmp(plan->copies.first.bytes + piece->offset,
 			   plan->copies.again.bytes + range->offset + (piece->addr - range->addr),
 			   piece->len) != 0)
 			return false;
@@ -425,13 +431,10 @@ static bool log_is_equal_again(struct plan *plan)
 /* Heads and frames of the first copy stay; another covers every read made. Does it agree? */
 static bool prove_again(struct plan *plan)
 {
-	bool has_first = plan->again_made || copies_keep_first_head(&plan->copies, plan->fetched);
-
-	if (!has_first || !copies_fetch_again(&plan->copies, plan->live, plan->set)) {
+	if (!copies_fetch_again(&plan->copies, plan->live, plan->set)) {
 		read_set_clear(plan->set);
 		return false;
 	}
-	plan->again_made = true;
 	bool same = log_is_equal_again(plan) && (!plan->repeated || behind_is_equal_again(plan));
 	plan->motion |= !same;
 	return same;
@@ -475,10 +478,7 @@ static bool is_proven(const struct plan *plan)
 		if (!range)
 			return false;
 		size_t at = range->offset + (read->addr - range->addr);
-		bool head = read->part == PLAN_HEAD;
-		if (memcmp(set->proven + (head ? at : plan->copies.head_size + at),
-			   (head ? plan->copies.heads.bytes : plan->copies.body[0].bytes) + at,
-			   read->len) != 0)
+		if (memcmp(set->proven + at, plan->copies.first.bytes + at, read->len) != 0)
 			return false;
 	}
 	return true;
@@ -493,24 +493,17 @@ static bool is_usable(const struct plan *plan, bool believed)
 static bool keep_proven(struct plan *plan)
 {
 	struct read_set *set = plan->set;
-	size_t head = plan->copies.head_size, body = set->part_bytes[PLAN_BODY],
-	       once = set->part_bytes[PLAN_ONCE], size = head + body + once;
 
-	if (!size || size > PROVEN_MAX)
+	if (!set->bytes || set->bytes > PROVEN_MAX)
 		return false;
-	if (size > set->proven_room) {
-		u8 *proven = realloc(set->proven, size);
+	if (set->bytes > set->proven_room) {
+		u8 *proven = realloc(set->proven, set->bytes);
 		if (!proven)
 			return false; /* it is copied twice, which is slow and right */
 		set->proven = proven;
-		set->proven_room = size;
+		set->proven_room = set->bytes;
 	}
-	if (head)
-		memcpy(set->proven, plan->copies.heads.bytes, head);
-	if (body)
-		memcpy(set->proven + head, plan->copies.body[0].bytes, body);
-	if (once)
-		memcpy(set->proven + head + body, plan->copies.once.bytes, once);
+	memcpy(set->proven, plan->copies.first.bytes, set->bytes);
 	set->proven_layout = set->layout_whole;
 	return true;
 }

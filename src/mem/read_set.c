@@ -31,12 +31,20 @@ void read_set_free(struct read_set *set)
 	*set = (struct read_set){ 0 };
 }
 
+/* What was put together of the ranges as they lay. */
+static void forget_derived(struct read_set *set)
+{
+	vec_clear(&set->fetch.spans);
+	memset(set->served, 0, sizeof set->served); /* no read is empty */
+}
+
 void read_set_clear(struct read_set *set)
 {
 	vec_clear(&set->ranges);
-	vec_clear(&set->fetch.spans);
+	forget_derived(set);
 	set->same = 0;
 	set->layout = set->layout_whole = set->proven_layout = set->behind_layout = 0;
+	set->head_bytes = set->body_bytes = set->bytes = 0;
 	memset(set->part_end, 0, sizeof set->part_end);
 }
 
@@ -75,16 +83,6 @@ struct plan_range *range_seek(struct plan_range *ranges, const u32 part_end[], u
 		}
 		if (addr - ranges[i].addr >= LEAD_BYTES_MAX)
 			break;
-	}
-	return NULL;
-}
-
-const struct plan_range *read_set_leader(const struct read_set *set, const struct plan_range *head)
-{
-	for (u32 i = 0; i < set->part_end[PLAN_ONCE]; i++) {
-		const struct plan_range *range = &set->ranges.at[i];
-		if (range->leads && head->addr - range->addr < range->len)
-			return range;
 	}
 	return NULL;
 }
@@ -165,10 +163,68 @@ static u64 layout_of(const struct read_set *set, u64 layout, u32 begin, u32 end)
 {
 	for (u32 i = begin; i < end; i++) {
 		const struct plan_range *range = &set->ranges.at[i];
-		u64 words[] = { layout, range->addr, range->len, range->part };
+		u64 words[] = { layout, range->addr, range->len, range->part, range->offset };
 		layout = table_hash(words, sizeof words);
 	}
 	return layout;
+}
+
+/* The range of `once` that covers this head; NULL: none. */
+static const struct plan_range *leader_of(const struct read_set *set, const struct plan_range *head)
+{
+	for (u32 i = 0; i < set->part_end[PLAN_ONCE]; i++) {
+		const struct plan_range *range = &set->ranges.at[i];
+		if (range->leads && head->addr - range->addr < range->len)
+			return range;
+	}
+	return NULL;
+}
+
+static enum fetch_turn turn_of(const struct read_set *set, const struct plan_range *range)
+{
+	switch (range->part) {
+	case PLAN_HEAD:
+		return leader_of(set, range) ? TURN_LED : TURN_HEAD;
+	case PLAN_BODY:
+		return TURN_BODY;
+	default:
+		return range->leads ? TURN_LEADING :
+		       range->early ? TURN_EARLY :
+		       range->last  ? TURN_LAST :
+				      TURN_BEHIND;
+	}
+}
+
+/* Where the ranges of a turn lie in a snapshot, behind those of the turns before. */
+static void place_turn(struct read_set *set, enum fetch_turn turn)
+{
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		struct plan_range *range = &set->ranges.at[i];
+		if (range->turn != turn)
+			continue;
+		range->offset = set->bytes;
+		set->bytes += range->len;
+	}
+}
+
+static void place_all(struct read_set *set)
+{
+	for (u32 i = 0; i < set->ranges.count; i++)
+		set->ranges.at[i].turn = turn_of(set, &set->ranges.at[i]);
+	set->bytes = 0;
+	for (enum fetch_turn turn = 0; turn < TURN_LED; turn++) {
+		place_turn(set, turn);
+		if (turn == TURN_HEAD)
+			set->head_bytes = set->bytes;
+		else if (turn == TURN_BODY)
+			set->body_bytes = set->bytes;
+	}
+	for (u32 i = 0; i < set->ranges.count; i++) {
+		struct plan_range *range = &set->ranges.at[i];
+		const struct plan_range *leader = leader_of(set, range);
+		if (range->turn == TURN_LED)
+			range->offset = leader->offset + (u32)(range->addr - leader->addr);
+	}
 }
 
 static void note_layout(struct read_set *set)
@@ -212,8 +268,7 @@ void read_set_arrange(struct read_set *set)
 {
 	u32 kept = 0;
 
-	vec_clear(&set->fetch.spans);
-	memset(set->hints, 0xff, sizeof set->hints); /* none */
+	forget_derived(set);
 	if (set->ranges.count)
 		qsort(set->ranges.at, set->ranges.count, sizeof *set->ranges.at, by_address);
 	for (u32 i = 0; i < set->ranges.count; i++) {
@@ -237,19 +292,15 @@ void read_set_arrange(struct read_set *set)
 	add_leads(set);
 	if (kept)
 		qsort(set->ranges.at, kept, sizeof *set->ranges.at, by_first_touch);
-	memset(set->part_bytes, 0, sizeof set->part_bytes);
 	memset(set->part_end, 0, sizeof set->part_end);
-	for (u32 i = 0; i < kept; i++) {
-		struct plan_range *range = &set->ranges.at[i];
-		range->offset = set->part_bytes[range->part];
-		set->part_bytes[range->part] += range->len;
-		set->part_end[range->part] = i + 1;
-	}
+	for (u32 i = 0; i < kept; i++)
+		set->part_end[set->ranges.at[i].part] = i + 1;
 	for (u32 part = 1; part < PLAN_PARTS; part++)
 		if (!set->part_end[part])
 			set->part_end[part] = set->part_end[part - 1];
 	for (u32 part = 0; part < PLAN_PARTS; part++)
 		sort_part(set, part);
+	place_all(set);
 	note_layout(set);
 }
 
@@ -325,6 +376,7 @@ void read_set_trim(struct read_set *set)
 			set->ranges.at[kept++] = part;
 	}
 	set->walks = 0;
+	set->trims++;
 	if (stays)
 		return;
 	set->ranges.count = kept;

@@ -3,27 +3,50 @@
  *
  * Ranges are kept by part, joined where near, and within a part in the order in which the walk takes them:
  * what it takes first is nearest to the leaf and changes fastest.  What no walk has touched for a while is let
- * go of. */
+ * go of.
+ *
+ * A snapshot holds their bytes in the order in which they are fetched, one behind the other: a read into one piece of memory costs
+ * a seventh less than into a dozen. */
 #pragma once
 #include "base/vec.h"
 #include "mem/live.h"
 #include "mem/repeat.h"
 
-enum { READ_HINTS = 32 };
+enum { SERVED_READS = 32 };
 
 enum plan_part { PLAN_ONCE, PLAN_HEAD, PLAN_BODY, PLAN_PARTS };
+
+/* When a range is fetched for the first time. */
+enum fetch_turn {
+	TURN_EARLY, /* once: `begin` took it before its first head word, which it may have led to */
+	TURN_LEADING, /* once: it covers heads, which come with it */
+	TURN_HEAD,
+	TURN_BODY,
+	TURN_BEHIND, /* once */
+	TURN_LAST,   /* once: it must not be read before the body */
+	TURN_LED,    /* head: not at all, but as part of its leader */
+};
 
 struct plan_range {
 	u64 addr;
 	u32 len;
-	u32 offset;    /* of its bytes in a snapshot of its part */
+	u32 offset;    /* of its bytes in a snapshot */
 	u64 low, high; /* what was touched since the last trim; low > high: nothing */
 	u32 part;
-	bool last;  /* once: it must not be read before the body */
-	bool early; /* once: `begin` took it before its first head word, which it may have led to */
-	bool leads; /* once: it covers a head, and is read with the first one */
-	u32 first;  /* when the last walk touched it first, in reads: the order of fetching */
+	bool last, early, leads; /* as TURN_LAST, TURN_EARLY, TURN_LEADING */
+	enum fetch_turn turn;
+	u32 first; /* when the last walk touched it first, in reads: the order of fetching */
 	u32 sorted; /* of the range in this place by address, within the part: its number in the array */
+};
+
+/* A read of a walk, and where in the snapshots its bytes lie. */
+struct served_read {
+	u64 addr;
+	u32 len;
+	u32 how;   /* the part and the hold that it was made for */
+	u32 trims; /* of the set, when its range was touched for it */
+	u32 range; /* its number */
+	u32 part, offset;
 };
 
 /* How the ranges are fetched (copies.h). Put together once for many samples. */
@@ -38,10 +61,11 @@ struct fetch_list {
 struct read_set {
 	VEC(struct plan_range) ranges;
 	u32 part_end[PLAN_PARTS]; /* behind the part's last range */
-	u32 part_bytes[PLAN_PARTS];
-	u32 walks; /* since the last trim */
-	/* The bytes that the last believed walk went by: head, body, once, as the ranges lie; and how many walks in a row
-	 * took the same of them. */
+	u32 head_bytes, body_bytes,
+		bytes; /* of a snapshot: to the last head's end, to the body's, to its own */
+	u32 walks;     /* since the last trim */
+	u32 trims;
+	/* The bytes that the last believed walk went by, a snapshot; and how many walks in a row took the same of them. */
 	u8 *proven;
 	size_t proven_room;
 	u32 same;
@@ -50,7 +74,8 @@ struct read_set {
 	repeat_pieces behind;            /* its leaf, what that walk took */
 	repeat_pieces behind_whole;      /* and that with all that lies between */
 	u64 behind_layout;               /* 0: not known */
-	u32 hints[READ_HINTS]; /* the range that served a walk's nth read, of these ranges */
+	/* The nth read of a walk, of these ranges: a thread that stays somewhere is walked by the same reads each time. */
+	struct served_read served[SERVED_READS];
 	struct fetch_list fetch;
 };
 
@@ -109,9 +134,6 @@ static inline void range_touch(u64 *low, u64 *high, u64 addr, u32 len)
 	if (is_first || addr + len > *high)
 		*high = addr + len;
 }
-
-/* The range of `once` that covers this head; NULL: none. */
-const struct plan_range *read_set_leader(const struct read_set *set, const struct plan_range *head);
 
 /* The head words of a set as spans, for one batched look at many threads: fills at most `room`
  * spans whose bytes land in `bytes` one after the other; returns the spans used, 0 when the set
