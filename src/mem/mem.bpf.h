@@ -178,6 +178,11 @@ static __always_inline bool mem_peek(const struct mem *mem, u64 addr, void *dst,
 	return mem_read(mem, addr, dst, len);
 }
 
+static __always_inline bool mem_place(const struct mem *mem, u64 addr, u64 *dst)
+{
+	return mem_peek(mem, addr, dst, sizeof *dst);
+}
+
 static __always_inline bool mem_peek_beside(const struct mem *mem, u64 addr, void *dst, u32 len)
 {
 	return mem_read_along(mem, MEM_BESIDE, addr, dst, len);

@@ -6,7 +6,8 @@
  * proves itself (plan.c), or, inside the kernel, a BPF helper.  All spell it so:
  *
  *	mem_read   the bytes must hold still for the whole sample: they are compared
- *	mem_peek   the bytes may drift (a running leaf's pc, a counter): they are not
+ *	mem_peek   the bytes may drift (a counter): they are not
+ *	mem_place  the same, of a word that says where in its code the leaf is: nothing else of the walk goes by it
  *	mem_peek_last  they may drift, and are read after everything else: a counter that changes before what
  *	               else was read can mean something else
  *	mem_constant   the bytes stay as they are as long as the walk's epoch does: read once
@@ -26,7 +27,7 @@
 #include "mem/mem.bpf.h"
 #else
 
-enum mem_hold { MEM_HOLDS, MEM_DRIFTS, MEM_LAST, MEM_CONSTANT };
+enum mem_hold { MEM_HOLDS, MEM_DRIFTS, MEM_PLACE, MEM_LAST, MEM_CONSTANT };
 
 /* The first member of every reader. A reader whose state changes as it reads (a tape, a plan)
  * is created non-const by its owner; walkers see it const. */
@@ -58,6 +59,11 @@ static inline bool mem_read_near(const struct mem *mem, enum mem_way way, u64 ad
 static inline bool mem_peek(const struct mem *mem, u64 addr, void *dst, u32 len)
 {
 	return mem->read(mem, addr, dst, len, MEM_DRIFTS);
+}
+
+static inline bool mem_place(const struct mem *mem, u64 addr, u64 *dst)
+{
+	return mem->read(mem, addr, dst, sizeof *dst, MEM_PLACE);
 }
 
 static inline bool mem_peek_beside(const struct mem *mem, u64 addr, void *dst, u32 len)

@@ -21,7 +21,6 @@ enum {
 	PROVEN_MAX = 256 << 10, /* bytes that are kept for it: some thousand frames */
 	TRIM_EVERY = 32,
 	AGAIN_MAX = 256, /* bytes that are compared at a time */
-	BEHIND_GAP = 256,
 	NOTES = 64,
 };
 
@@ -56,8 +55,11 @@ struct plan {
 	bool conflict;
 	bool motion;
 	bool leaf_done;
-	bool repeated;        /* what lies behind the leaf is what it was, and was not read */
-	repeat_pieces behind; /* what was read there */
+	bool asked_whole;    /* plan_is_repeated() was called */
+	bool repeated;       /* what lies behind the leaf is what it was, and was not read */
+	bool whole_repeated; /* nor was the rest */
+	struct repeat taken;
+	u32 places; /* taken, of leaves */
 	VEC(struct logged) log;
 	struct late late;
 	u32 hits[PLAN_PARTS]; /* where each part was read last */
@@ -91,9 +93,9 @@ void plan_begin(struct plan *plan, struct read_set *set, bool still)
 	plan->set = set;
 	plan->still = still;
 	plan->in_body = plan->head_met = plan->conflict = plan->motion = plan->steady = false;
-	plan->leaf_done = plan->repeated = false;
-	vec_clear(&plan->behind);
-	plan->reads = 0;
+	plan->leaf_done = plan->asked_whole = plan->repeated = plan->whole_repeated = false;
+	repeat_clear(&plan->taken);
+	plan->reads = plan->places = 0;
 	plan->stretch++;
 	vec_clear(&plan->log);
 	late_clear(&plan->late);
@@ -135,7 +137,7 @@ static struct plan_range *first_holding(struct plan *plan, enum plan_part part, 
 /* What steps only peek at, such as flags of objects that never change, is read once. */
 static bool may_be_once(enum plan_part part, enum mem_hold hold)
 {
-	return part == PLAN_BODY && hold == MEM_DRIFTS;
+	return part == PLAN_BODY && (hold == MEM_DRIFTS || hold == MEM_PLACE);
 }
 
 static u32 how_of(enum plan_part part, enum mem_hold hold)
@@ -228,13 +230,15 @@ static bool read_late(struct plan *plan, enum plan_part part, u64 addr, u8 *dst,
 	return good;
 }
 
-/* What the callers' steps take. */
-static void note_taken(struct plan *plan, const struct served_read *read)
+static void note_taken(struct plan *plan, const struct served_read *read, enum mem_hold hold)
 {
 	struct repeat_piece piece = { read->addr, read->part, read->offset, read->len };
+	struct repeat *taken = &plan->taken;
 
-	if (!vec_push(&plan->behind, piece))
-		plan->leaf_done = false; /* out of memory: it is walked each time */
+	if (hold == MEM_PLACE && !plan->leaf_done && !plan->places++)
+		taken->place = piece;
+	else if (!repeat_take(plan->leaf_done ? &taken->behind : &taken->leaf, &piece))
+		plan->fetched = false; /* out of memory: it is not learned from */
 }
 
 static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *dst, u32 len,
@@ -248,8 +252,7 @@ static bool part_read(struct plan *plan, enum plan_part part, u64 addr, void *ds
 	if (!is_served(plan, read, part, addr, len, hold) &&
 	    !serve(plan, read, part, addr, len, hold))
 		return read_late(plan, part, addr, dst, len, hold);
-	if (plan->leaf_done)
-		note_taken(plan, read);
+	note_taken(plan, read, hold);
 	bytes_copy(dst, planned_bytes(plan, read, hold), len);
 	return true;
 }
@@ -323,17 +326,51 @@ static bool pieces_are_proven(const struct plan *plan, const repeat_pieces *piec
 	return true;
 }
 
-bool plan_leaf_done(struct plan *plan, bool ask)
+/* Does what the last walk took lie where it lay, and can be compared? */
+static bool behind_is_known(const struct plan *plan)
 {
 	const struct read_set *set = plan->set;
 
+	return plan->fetched && set->taken.behind.count &&
+	       set->behind_layout == set->layout_whole && set->proven_layout == set->layout_whole;
+}
+
+static bool behind_is_proven(const struct plan *plan)
+{
+	const struct repeat *taken = &plan->set->taken;
+
+	return (taken->joined.count && pieces_are_proven(plan, &taken->joined)) ||
+	       pieces_are_proven(plan, &taken->behind);
+}
+
+bool plan_is_repeated(struct plan *plan, bool *has_place, u64 *place)
+{
+	struct read_set *set = plan->set;
+	const struct repeat_piece *piece = &set->taken.place;
+
+	plan->asked_whole = true;
+	if (!plan->steady || set->leaf_layout != set->layout_whole || !behind_is_known(plan))
+		return false;
+	if (!pieces_are_proven(plan, &set->taken.leaf)) {
+		set->leaf_missed++;
+		return false;
+	}
+	if (!behind_is_proven(plan))
+		return false;
+	set->leaf_missed = 0;
+	*has_place = piece->len == sizeof *place;
+	if (*has_place)
+		memcpy(place, plan->copies.first.bytes + piece->offset, sizeof *place);
+	plan_head_done(plan, 0);
+	plan->leaf_done = plan->repeated = plan->whole_repeated = true;
+	return true;
+}
+
+bool plan_leaf_done(struct plan *plan, bool ask)
+{
 	plan->leaf_done = true;
 	plan->stretch++; /* what is behind the leaf is compared without it, and so must be read */
-	if (!ask || !plan->fetched || !set->behind.count ||
-	    set->behind_layout != set->layout_whole || set->proven_layout != set->layout_whole)
-		return false;
-	plan->repeated = (set->behind_whole.count && pieces_are_proven(plan, &set->behind_whole)) ||
-			 pieces_are_proven(plan, &set->behind);
+	plan->repeated = ask && behind_is_known(plan) && behind_is_proven(plan);
 	return plan->repeated;
 }
 
@@ -344,18 +381,35 @@ static bool was_late(const struct plan *plan)
 	return late_any(&plan->late);
 }
 
-/* What lies behind the leaf and was not walked is in use all the same. */
-static void touch_behind(struct read_set *set)
+static void touch_piece(struct read_set *set, u32 *hint, const struct repeat_piece *piece)
+{
+	struct plan_range *range = piece->len ? read_set_holding(set, hint, piece->part,
+								 piece->addr, piece->len) :
+						NULL;
+
+	if (range)
+		range_touch(&range->low, &range->high, piece->addr, piece->len);
+}
+
+static void touch_pieces(struct read_set *set, const repeat_pieces *pieces)
 {
 	u32 hint = 0;
 
-	for (u32 i = 0; set->behind_layout == set->layout_whole && i < set->behind.count; i++) {
-		const struct repeat_piece *piece = &set->behind.at[i];
-		struct plan_range *range = read_set_holding(set, &hint, piece->part, piece->addr,
-							    piece->len);
-		if (range)
-			range_touch(&range->low, &range->high, piece->addr, piece->len);
-	}
+	for (u32 i = 0; i < pieces->count; i++)
+		touch_piece(set, &hint, &pieces->at[i]);
+}
+
+/* What was not walked is in use all the same. */
+static void touch_taken(struct read_set *set)
+{
+	u32 hint = 0;
+
+	if (set->behind_layout == set->layout_whole)
+		touch_pieces(set, &set->taken.behind);
+	if (set->leaf_layout != set->layout_whole)
+		return;
+	touch_pieces(set, &set->taken.leaf);
+	touch_piece(set, &hint, &set->taken.place);
 }
 
 /* Now and then lets go of what is not touched. */
@@ -364,7 +418,7 @@ static void learn_touched(struct plan *plan)
 	struct read_set *set = plan->set;
 
 	if (++set->walks >= TRIM_EVERY) {
-		touch_behind(set);
+		touch_taken(set);
 		read_set_trim(set);
 	}
 }
@@ -399,25 +453,35 @@ static bool equal_again(struct plan *plan, const struct logged *read)
 	return !memcmp(taken, plan->copies.again.bytes + at, read->len);
 }
 
-/* What lies behind the leaf and was not walked. */
-static bool behind_is_equal_again(const struct plan *plan)
+/* What was not walked. */
+static bool pieces_are_equal_again(const struct plan *plan, const repeat_pieces *pieces)
 {
-	const struct read_set *set = plan->set;
 	u32 hint = 0;
 
-	for (u32 i = 0; i < set->behind.count; i++) {
-		const struct repeat_piece *piece = &set->behind.at[i];
-		if (piece->part != PLAN_BODY)
+	for (u32 i = 0; i < pieces->count; i++) {
+		const struct repeat_piece *piece = &pieces->at[i];
+		const u8 *bytes = plan->copies.first.bytes + piece->offset;
+		if (piece->part == PLAN_ONCE)
 			continue;
-		const struct plan_range *range = read_set_holding(set, &hint, PLAN_BODY,
+		const struct plan_range *range = read_set_holding(plan->set, &hint, piece->part,
 								  piece->addr, piece->len);
-		if (!range ||
-		    memcmp(plan->copies.first.bytes + piece->offset,
-			   plan->copies.again.bytes + range->offset + (piece->addr - range->addr),
-			   piece->len) != 0)
+		if (!range)
+			return false;
+		u32 at = range->offset + (u32)(piece->addr - range->addr);
+		if (piece->part == PLAN_HEAD ?
+			    !copies_heads_agree(&plan->copies, bytes, at, piece->len) :
+			    memcmp(bytes, plan->copies.again.bytes + at, piece->len) != 0)
 			return false;
 	}
 	return true;
+}
+
+static bool repeated_is_equal_again(const struct plan *plan)
+{
+	const struct repeat *taken = &plan->set->taken;
+
+	return (!plan->repeated || pieces_are_equal_again(plan, &taken->behind)) &&
+	       (!plan->whole_repeated || pieces_are_equal_again(plan, &taken->leaf));
 }
 
 static bool log_is_equal_again(struct plan *plan)
@@ -435,7 +499,7 @@ static bool prove_again(struct plan *plan)
 		read_set_clear(plan->set);
 		return false;
 	}
-	bool same = log_is_equal_again(plan) && (!plan->repeated || behind_is_equal_again(plan));
+	bool same = log_is_equal_again(plan) && repeated_is_equal_again(plan);
 	plan->motion |= !same;
 	return same;
 }
@@ -505,6 +569,10 @@ static bool keep_proven(struct plan *plan)
 	}
 	memcpy(set->proven, plan->copies.first.bytes, set->bytes);
 	set->proven_layout = set->layout_whole;
+	/* what was taken is what was taken of these bytes */
+	set->leaf_layout = 0;
+	if (!plan->repeated)
+		set->behind_layout = 0;
 	return true;
 }
 
@@ -525,40 +593,57 @@ static void learn_place(struct plan *plan, bool believed)
 	set->same = usable && keep_proven(plan);
 }
 
-/* Callers' own words, such as locals, lie between what is taken of them, and mostly stay, too: a few comparisons
- * instead of one a frame. */
-static void join_behind(struct read_set *set)
+/* A thread that is mostly found at the same leaf, where what else is taken is not other each time. */
+static bool is_leaf_due(const struct plan *plan)
 {
-	vec_clear(&set->behind_whole);
-	if (vec_copy(&set->behind_whole, &set->behind))
-		repeat_join(&set->behind_whole, BEHIND_GAP);
+	u32 missed = plan->set->leaf_missed;
+
+	return plan->asked_whole && plan->steady && plan->places <= 1 && !(missed & (missed - 1));
 }
 
-/* The pieces behind the leaf of a walk that went all the way. */
-static bool learn_behind(struct plan *plan, bool believed)
+static void swap_pieces(repeat_pieces *one, repeat_pieces *other)
+{
+	repeat_pieces kept = *one;
+
+	*one = *other;
+	*other = kept;
+}
+
+/* The pieces of a walk that was believed: those behind the leaf if it went all the way, and its leaf's. */
+static bool learn_taken(struct plan *plan, bool believed)
 {
 	struct read_set *set = plan->set;
+	bool behind = !plan->repeated, leaf = is_leaf_due(plan);
 
-	if (!plan->leaf_done || plan->repeated || plan->still || !is_usable(plan, believed) ||
-	    set->proven_layout != set->layout_whole)
+	if (!plan->leaf_done || plan->whole_repeated || plan->still || !is_usable(plan, believed) ||
+	    set->proven_layout != set->layout_whole || (!behind && !leaf))
 		return false;
-	repeat_pieces old = set->behind;
-	set->behind = plan->behind;
-	plan->behind = old;
-	repeat_join(&set->behind, 0);
-	join_behind(set);
-	set->behind_layout = set->layout_whole;
+	set->leaf_layout = 0;
+	if (behind) {
+		swap_pieces(&set->taken.behind, &plan->taken.behind);
+		repeat_join_behind(&set->taken);
+	}
+	if (leaf) {
+		swap_pieces(&set->taken.leaf, &plan->taken.leaf);
+		set->taken.place = plan->taken.place;
+	}
 	/* what it only peeked at can be other than what was proven before */
-	if (!pieces_are_proven(plan, &set->behind) && !keep_proven(plan))
+	bool is_proven = pieces_are_proven(plan, &set->taken.behind) &&
+			 (!leaf || pieces_are_proven(plan, &set->taken.leaf));
+	if (!is_proven && !keep_proven(plan)) {
 		set->behind_layout = 0;
-	return set->behind_layout != 0;
+		return false;
+	}
+	set->behind_layout = set->layout_whole;
+	set->leaf_layout = leaf ? set->layout_whole : 0;
+	return true;
 }
 
 bool plan_end(struct plan *plan, bool believed, bool sure)
 {
 	constants_end(&plan->constants, believed && sure && !was_late(plan));
 	learn_place(plan, believed);
-	bool learned = learn_behind(plan, believed);
+	bool learned = learn_taken(plan, believed);
 	learn_touched(plan);
 	plan->set = NULL;
 	return learned;
@@ -603,7 +688,7 @@ void plan_free(struct plan *plan)
 	constants_free(&plan->constants);
 	vec_free(&plan->first_kept);
 	vec_free(&plan->log);
-	vec_free(&plan->behind);
+	repeat_free(&plan->taken);
 	free(plan);
 }
 

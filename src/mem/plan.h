@@ -29,7 +29,7 @@
  * is not, the second copy follows.
  *
  * Callers mostly stay, whatever the leaf does: where the bytes that the last believed walk took behind its leaf are
- * there again, they are compared, and not walked.
+ * there again, they are compared, and not walked.  Nor is the rest, while the leaf is in one function.
  *
  * A read outside the plan is made at once, a page at a time, and everything is
  * then read a second time and compared: correct, but slower.  It is part of the plan
@@ -42,6 +42,7 @@
  * look again would favour states that do not.
  *
  *	plan_begin(plan, set, still)    fetch
+ *	plan_is_repeated(plan, ...)     need it be walked?
  *	  begin(&plan->mem, ...)        the runtime's
  *	plan_head_done(plan, walk.epoch)
  *	  step(&plan->mem, ...) ...     from the first copy
@@ -75,6 +76,10 @@ void plan_retarget(struct plan *plan, const struct mem_live *live, u64 image);
 
 /* `still`: the thread is stopped; one copy is enough and nothing can conflict. */
 void plan_begin(struct plan *plan, struct read_set *set, bool still);
+/* Is all that the last walk with a true plan_end() took there again, but for the word that it took with mem_place()? Then it would
+ * give what it gave, at the place that this word says, if there is one (*has_place): it need not be walked, and the
+ * head and the leaf are done. */
+bool plan_is_repeated(struct plan *plan, bool *has_place, u64 *place);
 /* What `begin` reads is read. Constants are those of this epoch; 0: there are none. */
 void plan_head_done(struct plan *plan, u64 epoch);
 enum plan_verdict plan_settle(struct plan *plan);
@@ -85,8 +90,8 @@ bool plan_stands(struct plan *plan);
  * which the last walk with a true plan_end() read for them are all unchanged: they need not be walked again. */
 bool plan_leaf_done(struct plan *plan, bool ask);
 /* `believed`: the walk gave a real stack of this thread. `sure`: and its leaf is none that an earlier call left, which may
- * have led to objects that were dead: what it took for constants is kept. True: its callers are what plan_leaf_done() compares
- * with from now on. */
+ * have led to objects that were dead: what it took for constants is kept. True: it is what plan_is_repeated() and plan_leaf_done()
+ * compare with from now on. */
 bool plan_end(struct plan *plan, bool believed, bool sure);
 /* Were words of the head read at once and not by the plan? Then what should be read last was not. */
 bool plan_head_was_late(const struct plan *plan);

@@ -24,8 +24,7 @@ static const u32 join_gap[PLAN_PARTS] = {
 void read_set_free(struct read_set *set)
 {
 	vec_free(&set->ranges);
-	vec_free(&set->behind);
-	vec_free(&set->behind_whole);
+	repeat_free(&set->taken);
 	vec_free(&set->fetch.spans);
 	free(set->proven);
 	*set = (struct read_set){ 0 };
@@ -43,7 +42,8 @@ void read_set_clear(struct read_set *set)
 	vec_clear(&set->ranges);
 	forget_derived(set);
 	set->same = 0;
-	set->layout = set->layout_whole = set->proven_layout = set->behind_layout = 0;
+	set->layout = set->layout_whole = set->proven_layout = 0;
+	set->leaf_layout = set->behind_layout = 0;
 	set->head_bytes = set->body_bytes = set->bytes = 0;
 	memset(set->part_end, 0, sizeof set->part_end);
 }

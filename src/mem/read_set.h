@@ -71,9 +71,9 @@ struct read_set {
 	u32 same;
 	u64 layout; /* of head and body: another one, and what is proven lies elsewhere */
 	u64 layout_whole, proven_layout; /* with once, now and of what is proven */
-	repeat_pieces behind;            /* its leaf, what that walk took */
-	repeat_pieces behind_whole;      /* and that with all that lies between */
-	u64 behind_layout;               /* 0: not known */
+	struct repeat taken;             /* by that walk */
+	u64 leaf_layout, behind_layout;  /* of these pieces; 0: not known */
+	u32 leaf_missed; /* so often was it not what it was, since it was the last time */
 	/* The nth read of a walk, of these ranges: a thread that stays somewhere is walked by the same reads each time. */
 	struct served_read served[SERVED_READS];
 	struct fetch_list fetch;

@@ -20,7 +20,8 @@
  *   the head, and the reader fetches them before, between and after the frames.  What
  *   may be read at any instant (the fiber pointer, counters) is read with mem_peek.
  * - `step` gives frames from the leaf to the root.  Everything is read with mem_read,
- *   except what moves while the leaf runs (its pc and sp).
+ *   except what moves while the leaf runs (its pc and sp).  A pc that nothing but the leaf's pos goes by is read with
+ *   mem_place: a loop that runs is not walked anew for it.
  * - `step` looks at one frame a call and moves the cursor towards the root, always: a frame that
  *   has no name is STEP_HIDDEN.  Who calls it goes on while step_goes_on(), for a bounded number
  *   of steps.
@@ -143,6 +144,8 @@ struct runtime {
 	enum step (*begin)(const struct mem *mem, const void *state, u64 thread, struct walk *walk);
 	enum step (*step)(const struct mem *mem, const void *state, struct walk *walk,
 			  struct frame *out);
+	/* Of a walker that takes where the leaf is with mem_place(): the frame's pos that such a word says. */
+	u32 (*pos_of)(const void *state, u64 word);
 	/* A small transaction of its own: false when the memory is not what a frame's would be. */
 	bool (*name_frame)(const struct mem *mem, const void *state, const struct frame *frame,
 			   struct frame_name *out);

@@ -164,18 +164,43 @@ static bool recall(struct look *look, const struct look_subject *subject, struct
 	return true;
 }
 
+/* All of it, from memory. */
+static bool recall_whole(struct look *look, const struct look_subject *subject, struct walk *walk)
+{
+	const struct look_memory *memory = subject->memory;
+	bool asks = subject->tap || subject->asks_raises || subject->asks_lock, has_place;
+	u64 place;
+
+	/* that it collects is proven each time */
+	if (asks || !memory || !memory->callers.count || memory->thread != subject->thread ||
+	    (memory->end.flags & WALK_GC) || !vec_grow(&look->walked, memory->callers.count + 1) ||
+	    !plan_is_repeated(look->plan, &has_place, &place))
+		return false;
+	struct frame leaf = memory->leaf;
+	if (has_place)
+		leaf.pos = subject->runtime->pos_of(subject->state, place);
+	look_put(&look->walked, &leaf, 1);
+	look_put(&look->walked, memory->callers.at, memory->callers.count);
+	look->path = memory->path;
+	*walk = memory->end;
+	return true;
+}
+
 static void remember(struct look *look, const struct look_subject *subject, const struct walk *walk)
 {
 	struct look_memory *memory = subject->memory;
 
 	if (!memory)
 		return;
-	vec_clear(&memory->callers);
-	if (!look_put(&memory->callers, look->walked.at + 1, look->walked.count - 1))
-		return;
-	memory->path = calls_path(memory->callers.at, memory->callers.count);
+	memory->thread = subject->thread;
+	memory->leaf = look->walked.at[0];
 	memory->after_leaf = look->after_leaf;
 	memory->end = *walk;
+	if (look->path) /* the callers are from there */
+		return;
+	vec_clear(&memory->callers);
+	if (look_put(&memory->callers, look->walked.at + 1, look->walked.count - 1))
+		memory->path = calls_path(memory->callers.at, memory->callers.count);
 }
 
 /* What else is wanted of the thread. */
@@ -200,6 +225,8 @@ static enum step walk_stack(struct look *look, const struct look_subject *subjec
 
 	vec_clear(frames);
 	look->path = 0;
+	if (recall_whole(look, subject, walk))
+		return STEP_DONE;
 	*walk = (struct walk){ 0 };
 	enum step step = subject->runtime->begin(mem, subject->state, subject->thread, walk);
 	walk->flags |= subject->still ? WALK_STANDS : 0;

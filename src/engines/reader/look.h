@@ -27,10 +27,11 @@ struct look {
 	look_frames tasks; /* the task that the thread runs, and its callers */
 };
 
-/* Of one thread: the callers that its last believed walk met, and how it went on behind the leaf.  All zero: not
- * known. */
+/* Of one thread: what its last believed walk met, and how it went on behind the leaf.  All zero: not known. */
 struct look_memory {
 	u64 root_at; /* where the outermost frame of the last believed stack lies */
+	u64 thread;  /* of the VM, whose walk it was */
+	struct frame leaf;
 	look_frames callers;
 	u64 path; /* calls_path() of these */
 	struct walk after_leaf, end;

@@ -60,6 +60,12 @@ PYTHON_WALKER u8 python_byte(const struct python_frame_words *words, u32 offset)
 	return (u8)(python_word(words, offset) >> (offset & 7) * 8);
 }
 
+/* Where a frame that is an object is: an int in a word, the last instruction, from -1 on; FRAME_POS_THREAD is no place. */
+PYTHON_WALKER u32 python_object_pos(const struct python_state *state, u64 word)
+{
+	return (u32)(word >> (state->at.frame_pc & 4) * 8) + 1;
+}
+
 /* While the leaf runs, its pc and stack pointer move all the time. */
 PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_state *state,
 				     u64 frame, bool leaf, struct python_frame *out)
@@ -68,7 +74,7 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 	bool is_object = state->facts & PYTHON_FRAME_IS_OBJECT;
 	u32 begin = is_object ? PYTHON_OBJECT_BEGIN : 0;
 	struct python_frame_words words;
-	u64 pc = 0;
+	u64 pc = 0, leaf_pc = frame + (at->frame_pc & ~7u);
 
 	out->owner = out->entry = 0;
 	out->copy = 0;
@@ -94,7 +100,7 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 	} else {
 		if (!mem_read(mem, frame + at->frame_code, &out->code, 8) ||
 		    !mem_read(mem, frame + at->frame_previous, &out->previous, 8) ||
-		    !mem_peek(mem, frame + (at->frame_pc & ~7u), &pc, 8))
+		    !(is_object ? mem_place(mem, leaf_pc, &pc) : mem_peek(mem, leaf_pc, &pc, 8)))
 			return false;
 		if (at->frame_owner && !mem_read(mem, frame + at->frame_owner, &out->owner, 1))
 			return false;
@@ -103,10 +109,7 @@ PYTHON_WALKER bool python_read_frame(const struct mem *mem, const struct python_
 		if (at->frame_tlbc && !mem_read(mem, frame + at->frame_tlbc, &out->copy, 4))
 			return false;
 	}
-	/* An int in a word: the last instruction, from -1 on; FRAME_POS_THREAD is no place. */
-	if (is_object)
-		pc = (u32)(pc >> (at->frame_pc & 4) * 8) + 1;
-	out->pc = pc;
+	out->pc = is_object ? python_object_pos(state, pc) : pc;
 	if (!at->frame_entry)
 		out->entry = 0;
 	if (!at->frame_tlbc)

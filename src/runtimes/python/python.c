@@ -230,6 +230,11 @@ static enum step step(const struct mem *mem, const void *state, struct walk *wal
 	return step;
 }
 
+static u32 pos_of(const void *state, u64 word)
+{
+	return python_object_pos(state, word);
+}
+
 static bool has_turns(const struct mem *mem, const void *state)
 {
 	return python_has_turns(mem, state);
@@ -309,6 +314,7 @@ const struct runtime python_runtime = {
 	.next_thread = next_thread,
 	.begin = begin,
 	.step = step,
+	.pos_of = pos_of,
 	.name_frame = python_name_frame,
 	.has_turns = has_turns,
 	.find_names = python_find_threads,

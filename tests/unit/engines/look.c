@@ -2,7 +2,8 @@
  * look.c - what is shown of a stack that led elsewhere while it was read.
  *
  * The runtime is one of this test: frames are a list in our own memory, and a thread is the word that leads to the
- * innermost.  `lost` is a frame that the thread gives up, and another one takes, while it is read. */
+ * innermost.  `lost` is a frame that the thread gives up, and another one takes, while it is read.  How far a frame has
+ * come is a word behind it. */
 #include "check.h"
 
 #include "engines/reader/look.h"
@@ -12,8 +13,10 @@
 enum { MAIN = 100, WORK, OTHER, SHARED, FRAMES_MOST = 8 };
 
 struct link {
-	u64 id, caller;
+	u64 id, caller, place;
 };
+
+static u32 steps; /* so many were taken */
 
 static struct link mine[] = { { .id = MAIN }, { .id = WORK }, { .id = SHARED } };
 static struct link others[] = { { .id = MAIN }, { .id = OTHER }, { .id = SHARED } };
@@ -43,24 +46,38 @@ static enum step list_step(const struct mem *mem, const void *state, struct walk
 			   struct frame *frame)
 {
 	struct link link;
+	u64 place = walk->cursor + offsetof(struct link, place);
 
 	(void)state;
+	steps++;
 	if (!walk->cursor)
 		return STEP_DONE;
-	if (walk->depth++ > FRAMES_MOST || !mem_read(mem, walk->cursor, &link, sizeof link))
+	if (!mem_read(mem, walk->cursor, &link, offsetof(struct link, place)) ||
+	    !(walk->depth ? mem_read(mem, place, &link.place, 8) :
+			    mem_place(mem, place, &link.place)) ||
+	    walk->depth++ > FRAMES_MOST)
 		return STEP_FAULT;
-	*frame = (struct frame){ .id = link.id, .at = walk->cursor };
+	*frame = (struct frame){ .id = link.id, .pos = (u32)link.place, .at = walk->cursor };
 	walk->cursor = link.caller;
 	return STEP_MORE;
 }
 
-static const struct runtime list = { .name = "list", .begin = list_begin, .step = list_step };
+static u32 list_pos(const void *state, u64 word)
+{
+	(void)state;
+	return (u32)word;
+}
+
+static const struct runtime list = {
+	.name = "list", .begin = list_begin, .step = list_step, .pos_of = list_pos
+};
 
 struct fixture {
 	struct mem_live live;
 	struct look look;
 	struct read_set sets[2];
 	struct look_memory memories[2];
+	bool is_calm;
 };
 
 static int set_up(void **state)
@@ -101,7 +118,7 @@ static struct look_result look_at_thread(struct fixture *f, u32 which)
 					.process = 1,
 					.set = &f->sets[which],
 					.memory = &f->memories[which],
-					.restless = true };
+					.restless = !f->is_calm };
 	struct look_result result;
 
 	assert_true(look_at(&f->look, &subject, &result));
@@ -138,6 +155,50 @@ static void what_holds_is_shown(void **state)
 	assert_int_equal(f->look.stack.at[2].id, MAIN);
 }
 
+static void a_loop_is_not_walked_anew(void **state)
+{
+	struct fixture *f = *state;
+
+	f->is_calm = true;
+	learn(f);
+	for (u32 i = 0; i < 100; i++) {
+		steps = 0;
+		others[2].place = i;
+		assert_true(look_at_thread(f, 1).complete);
+		assert_int_equal(steps, 0);
+		assert_int_equal(f->look.stack.count, 3);
+		assert_int_equal(f->look.stack.at[0].id, SHARED);
+		assert_int_equal(f->look.stack.at[0].pos, i);
+		assert_int_equal(f->look.stack.at[2].id, MAIN);
+	}
+	others[1].place = 7;
+	assert_true(look_at_thread(f, 1).complete);
+	assert_int_not_equal(steps, 0);
+	assert_int_equal(f->look.stack.at[1].pos, 7);
+	others[1].place = others[2].place = 0;
+}
+
+/* A set is read for one thread and then for another, as VMs that run by turns on a native thread are. */
+static void a_thread_is_not_another(void **state)
+{
+	struct fixture *f = *state;
+
+	learn(f);
+	u64 word = other_leaf, *alias = &word;
+	struct look_subject subject = { .runtime = &list,
+					.kind = FRAME_MANAGED,
+					.thread = (u64)(uintptr_t)alias,
+					.program = 1,
+					.process = 1,
+					.set = &f->sets[1],
+					.memory = &f->memories[1] };
+	struct look_result result;
+	word = (u64)(uintptr_t)&others[1];
+	assert_true(look_at(&f->look, &subject, &result));
+	assert_int_equal(f->look.stack.at[f->look.stack.count - 2].id, OTHER);
+	assert_int_not_equal(f->look.stack.at[0].id, SHARED);
+}
+
 /* The walk is another thread's whole stack, which was seen often: not this one's. */
 static void frames_of_another_thread_are_not_shown(void **state)
 {
@@ -167,6 +228,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_holds_is_shown, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_loop_is_not_walked_anew, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_thread_is_not_another, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(frames_of_another_thread_are_not_shown, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(of_its_own_frames_what_it_is_known_for_stands,

@@ -1,101 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan.c - transactions over a stack that this test itself moves.
- *
- * The stack is an array of frames in our own memory, read through the kernel like any other
- * process's.  Between the first walk and plan_settle() a test changes what it likes; in the last test
- * a thread changes it all the time. */
-#include "check.h"
-
-#include "mem/plan.h"
+ * plan.c - transactions over a stack that this test itself moves (stack.h); in the last test a thread changes it all the time. */
+#include "stack.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-enum { FRAMES = 64, PAGE = 4096, ELSEWHERE = 999 /* a leaf of which another word is read */ };
-
-struct cell {
-	u64 id;  /* must hold */
-	u64 pos; /* may drift */
-};
-
-/* Head and frames on pages of their own; frames grow down from the end, as Ruby's do. */
-struct stack {
-	_Alignas(PAGE) volatile u64 top; /* index of the leaf */
-	volatile u64 near;               /* taken with the head, may drift */
-	volatile u64 counter;            /* to be read last */
-	volatile u64 constant;
-	_Alignas(PAGE) volatile struct cell cells[FRAMES];
-};
-
-struct fixture {
-	struct stack *stack;
-	struct mem_live live;
-	struct plan *plan;
-	struct read_set set;
-	u64 ids[FRAMES], count; /* of the last walk, leaf first */
-	bool fault;
-	bool asks;     /* whether the callers are what they were */
-	bool repeated; /* they were */
-	bool ids_only; /* of the callers */
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof *f);
-
-	f->stack = mmap(NULL, sizeof *f->stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			-1, 0);
-	assert_true(f->stack != MAP_FAILED);
-	mem_live_init(&f->live, (u32)getpid());
-	f->plan = plan_new(&f->live);
-	f->stack->top = FRAMES - 3;
-	for (u32 i = 0; i < FRAMES; i++)
-		f->stack->cells[i].id = i;
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	munmap(f->stack, sizeof *f->stack);
-	plan_free(f->plan);
-	read_set_free(&f->set);
-	mem_live_fini(&f->live);
-	free(f);
-	return 0;
-}
-
-static void walk(struct fixture *f)
-{
-	const struct mem *mem = plan_mem(f->plan);
-	u64 top = 0;
-
-	f->count = 0;
-	f->fault = !mem_read(mem, (u64)&f->stack->top, &top, sizeof top);
-	plan_head_done(f->plan, 0);
-	for (u64 i = top; i < FRAMES && !f->fault; i++) {
-		u64 pos;
-		u64 at = (u64)&f->stack->cells[i];
-		f->fault = !mem_read(mem, at, &f->ids[f->count], 8) ||
-			   (!(f->ids_only && f->count) && !mem_peek(mem, at + 8, &pos, 8));
-		if (!f->count && f->ids[0] == ELSEWHERE)
-			f->fault |= !mem_read(mem, (u64)&f->stack->constant, &pos, 8);
-		if (!f->count++ && (f->repeated = plan_leaf_done(f->plan, f->asks)))
-			return;
-	}
-}
-
-static enum plan_verdict transaction(struct fixture *f, bool still)
-{
-	plan_begin(f->plan, &f->set, still);
-	walk(f);
-	return plan_settle(f->plan);
-}
 
 static void a_standing_stack_holds_and_then_costs_one_call(void **state)
 {
@@ -377,53 +285,6 @@ static void what_is_not_believed_is_not_proven(void **state)
 	assert_int_equal(ranges, 5); /* [head] [body] [head] [body] [head] */
 }
 
-/* Walked once with its callers, which are known from then on. */
-static void settle_with_callers(struct fixture *f)
-{
-	for (u32 i = 0; i < 3; i++) {
-		assert_int_equal(transaction(f, false), PLAN_HELD);
-		(void)plan_end(f->plan, true, true);
-	}
-	f->asks = true;
-}
-
-static void callers_that_stay_are_not_walked(void **state)
-{
-	struct fixture *f = *state;
-
-	settle_with_callers(f);
-	for (u32 i = 0; i < 200; i++) { /* past a trim, and into one copy only */
-		f->stack->cells[FRAMES - 3].pos++;
-		assert_int_equal(transaction(f, false), PLAN_HELD);
-		assert_true(f->repeated);
-		assert_false(plan_end(f->plan, true, true));
-	}
-	f->stack->cells[FRAMES - 3].id = 700; /* another leaf is called by the same */
-	assert_int_equal(transaction(f, false), PLAN_HELD);
-	assert_true(f->repeated);
-	assert_int_equal(f->ids[0], 700);
-}
-
-/* Between what is taken of them lies what is their own business. */
-static void callers_may_change_where_nobody_looks(void **state)
-{
-	struct fixture *f = *state;
-
-	f->ids_only = true;
-	settle_with_callers(f);
-	for (u32 i = 0; i < 50; i++) {
-		f->stack->cells[FRAMES - 2].pos += i / 25;
-		assert_int_equal(transaction(f, false), PLAN_HELD);
-		assert_true(f->repeated);
-		plan_end(f->plan, true, true);
-	}
-	f->stack->cells[FRAMES - 1].id = 500;
-	assert_int_equal(transaction(f, false), PLAN_HELD);
-	assert_false(f->repeated);
-	assert_int_equal(f->ids[2], 500);
-	plan_end(f->plan, true, true);
-}
-
 /* One plan reads many threads in turn: what one of them needs room for moves the copies of all. */
 static void a_deeper_thread_in_between_changes_nothing(void **state)
 {
@@ -530,52 +391,6 @@ static void a_note_is_of_the_leaf_or_of_its_callers(void **state)
 	assert_int_equal(value, 43);
 	plan_begin(f->plan, &f->set, false);
 	assert_false(mem_recall(mem, 0x1000, &value));
-}
-
-static void a_caller_that_changed_is_walked(void **state)
-{
-	struct fixture *f = *state;
-
-	settle_with_callers(f);
-	f->stack->cells[FRAMES - 2].id = 500;
-	assert_int_equal(transaction(f, false), PLAN_HELD);
-	assert_false(f->repeated);
-	assert_int_equal(f->ids[1], 500);
-	assert_true(plan_end(f->plan, true, true)); /* and is what they are compared with */
-	assert_int_equal(transaction(f, false), PLAN_HELD);
-	assert_true(f->repeated);
-	plan_end(f->plan, true, true);
-}
-
-/* What a walker only peeks at of a caller can be what tells one function from another. */
-static void a_caller_that_drifted_is_walked(void **state)
-{
-	struct fixture *f = *state;
-
-	settle_with_callers(f);
-	f->stack->cells[FRAMES - 1].pos = 9;
-	assert_int_equal(transaction(f, false), PLAN_HELD);
-	assert_false(f->repeated);
-	assert_true(plan_end(f->plan, true, true));
-	f->stack->cells[FRAMES - 1].pos = 0; /* as it was before: not what was walked last */
-	assert_int_equal(transaction(f, false), PLAN_HELD);
-	assert_false(f->repeated);
-	plan_end(f->plan, true, true);
-}
-
-static void a_caller_that_changes_meanwhile_is_a_conflict(void **state)
-{
-	struct fixture *f = *state;
-
-	settle_with_callers(f);
-	f->stack->cells[FRAMES - 3].id =
-		ELSEWHERE; /* what was not planned makes a second copy follow */
-	plan_begin(f->plan, &f->set, false);
-	walk(f);
-	assert_true(f->repeated);
-	f->stack->cells[FRAMES - 1].id = 501;
-	assert_int_equal(plan_settle(f->plan), PLAN_MOVED);
-	plan_end(f->plan, false, true);
 }
 
 static void memory_that_goes_away_is_no_crash(void **state)
@@ -722,7 +537,6 @@ static void what_leads_to_the_head_is_read_before_it(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_standing_stack_holds_and_then_costs_one_call),
 		TEST(a_changed_frame_is_a_conflict),
@@ -739,16 +553,11 @@ int main(void)
 		TEST(a_thread_that_goes_on_is_a_conflict),
 		TEST(what_is_read_last_goes_with_what_stands),
 		TEST(what_is_not_believed_is_not_proven),
-		TEST(callers_that_stay_are_not_walked),
-		TEST(callers_may_change_where_nobody_looks),
 		TEST(what_a_late_walk_used_is_not_let_go_of),
 		TEST(what_no_walk_uses_is_let_go_of),
 		TEST(a_plan_that_is_in_use_stays),
 		TEST(a_note_is_of_the_leaf_or_of_its_callers),
 		TEST(a_deeper_thread_in_between_changes_nothing),
-		TEST(a_caller_that_changed_is_walked),
-		TEST(a_caller_that_drifted_is_walked),
-		TEST(a_caller_that_changes_meanwhile_is_a_conflict),
 		TEST(memory_that_goes_away_is_no_crash),
 		TEST(an_address_that_wraps_is_refused),
 		TEST(what_holds_is_legal_while_it_moves),
