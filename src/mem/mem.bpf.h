@@ -19,7 +19,9 @@ enum {
 	MEM_PAGE_BYTES = 4096,
 	MEM_STRETCHES_IN_ROW = 2, /* then the next are whole pages */
 	MEM_BESIDE_BYTES = 128,
-	MEM_NOTES = 512
+	MEM_NOTES = 512,
+	MEM_KEEPS_CONSTANTS =
+		0, /* what is found out about an object is noted, and costs fewer reads */
 };
 
 struct mem_stretch {

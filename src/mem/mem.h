@@ -27,6 +27,8 @@
 #include "mem/mem.bpf.h"
 #else
 
+enum { MEM_KEEPS_CONSTANTS = 1 }; /* worth a read of the epoch */
+
 enum mem_hold { MEM_HOLDS, MEM_DRIFTS, MEM_PLACE, MEM_LAST, MEM_CONSTANT };
 
 /* The first member of every reader. A reader whose state changes as it reads (a tape, a plan)

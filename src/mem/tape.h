@@ -11,6 +11,7 @@
  *	sonde-tape 1
  *	state ruby 0102ab...          the runtime and its state, hex
  *	thread 7f00a0
+ *	stands                        if it was stopped
  *	read 7f00a0 0102...           in the order of the walk
  *	frame ID OWNER AT POS FLAGS   what the walk gave, leaf first, hex
  *	end COMMENT */

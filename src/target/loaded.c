@@ -3,6 +3,7 @@
 #include "target/loaded.h"
 
 #include "elf/image.h"
+#include "target/target.h"
 
 #include <elf.h>
 
@@ -22,14 +23,22 @@ bool loaded_symbol(const struct loaded *loaded, const char *name, u64 *addr)
 	return true;
 }
 
-static bool scan_segment(const struct loaded *loaded, const struct image_segment *segment,
+bool loaded_is_on_heap(const struct loaded *loaded, u64 addr)
+{
+	const struct mapping *mapping = target_mapping_at(loaded->target, addr);
+
+	return mapping && !mapping->inode && mapping->writable;
+}
+
+/* From this byte of the segment on. */
+static bool scan_segment(const struct loaded *loaded, const struct image_segment *segment, u64 from,
 			 loaded_word_fn *fn, void *arg)
 {
 	u64 words[CHUNK_BYTES / 8 + 2] = { 0 };
-	u64 at = (loaded->bias + segment->address + 7) & ~7ull;
+	u64 at = (loaded->bias + segment->address + from + 7) & ~7ull;
 	u64 end = loaded->bias + segment->address + segment->memory_size;
 
-	if (segment->memory_size > SCAN_BYTES_MAX)
+	if (at < end && end - at > SCAN_BYTES_MAX)
 		end = at + SCAN_BYTES_MAX;
 	while (at + 8 <= end) {
 		u64 length = end - at < CHUNK_BYTES ? (end - at) & ~7ull : CHUNK_BYTES;
@@ -46,13 +55,24 @@ static bool scan_segment(const struct loaded *loaded, const struct image_segment
 	return false;
 }
 
-bool loaded_scan(const struct loaded *loaded, loaded_word_fn *fn, void *arg)
+static bool scan_all(const struct loaded *loaded, bool only_zeroed, loaded_word_fn *fn, void *arg)
 {
 	struct image_segment segment;
 
 	for (u32 i = 0; i < image_segment_count(loaded->image); i++)
 		if (image_segment(loaded->image, i, &segment) && segment.type == PT_LOAD &&
-		    (segment.flags & PF_W) && scan_segment(loaded, &segment, fn, arg))
+		    (segment.flags & PF_W) &&
+		    scan_segment(loaded, &segment, only_zeroed ? segment.file_size : 0, fn, arg))
 			return true;
 	return false;
+}
+
+bool loaded_scan(const struct loaded *loaded, loaded_word_fn *fn, void *arg)
+{
+	return scan_all(loaded, false, fn, arg);
+}
+
+bool loaded_scan_zeroed(const struct loaded *loaded, loaded_word_fn *fn, void *arg)
+{
+	return scan_all(loaded, true, fn, arg);
 }

@@ -252,6 +252,24 @@ def reuse(run, lasts=(3_000, 300)):
                     f"{named}, {nameless} unnamed, {without_line(recording.stacks)} without a line", "printed")
 
 
+@row("py-renamed", "code objects that differ in what they are called only: 0 wrong names, with both engines", language="python")
+def renamed(run, lasts=(20_000, 2_000)):
+    for engine in ("reader", "kernel"):
+        for lasts_us in lasts:
+            with start(run.interpreter, "renamed.py", lasts_us) as target:
+                recording = run.sonde.record(target.pid, rate=5_000, seconds=run.seconds(30, 1.5), more=("-e", engine))
+                generations = target.finish()["generations"]
+            what = f"{engine}, {lasts_us} us each"
+            mixed, example = numbered(recording.stacks, GENERATION)
+            yield Figure(f"{what}: stacks of two generations {example}", mixed, "= 0", mixed == 0)
+            named = [(found[1], frame.path, stack.count) for stack in recording.stacks for frame in stack.frames
+                     for found in [GENERATION.match(frame.label)] if found]
+            wrong = sum(count for number, path, count in named if path and f"/{number}/" not in path)
+            yield Figure(f"{what}: another's path", wrong, "= 0", wrong == 0)
+            seen = len({number for number, _, _ in named})
+            yield at_least(f"{what}: generations seen of {generations}", seen, min(20, generations * 0.05))
+
+
 @row("py-churn", "threads of 2 ms, 8 at a time: 0 impossible stacks", language="python")
 def churn(run):
     with start(run.interpreter, "churn.py", 8, 2_000) as target:

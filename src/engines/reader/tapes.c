@@ -35,6 +35,8 @@ static void write_tape(struct out *out, const struct tapes *tapes,
 	for (u32 i = 0; i < subject->runtime->state_size; i++)
 		outf(out, "%02x", state[i]);
 	outf(out, "\nthread %llx\n", (unsigned long long)subject->thread);
+	if (subject->still)
+		out_text(out, "stands\n");
 	tape_write(&tapes->tape, out);
 	for (u32 i = 0; i < stack->count; i++)
 		if (stack->at[i].kind != FRAME_MARK)

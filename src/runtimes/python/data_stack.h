@@ -26,9 +26,11 @@ PYTHON_WALKER bool python_is_code(const struct mem *mem, const struct python_sta
 {
 	u64 type, item;
 
-	return python_address_ok(code) && mem_constant(mem, code + PYTHON_TYPE, &type, 8) &&
+	return python_address_ok(code) &&
+	       python_constant(mem, state, code + PYTHON_TYPE, &type, 8) &&
 	       python_address_ok(type) &&
-	       mem_constant(mem, type + state->at.bytes_length + PYTHON_TYPE_ITEM, &item, 8) &&
+	       python_constant(mem, state, type + state->at.bytes_length + PYTHON_TYPE_ITEM, &item,
+			       8) &&
 	       item == PYTHON_CODE_ITEM;
 }
 

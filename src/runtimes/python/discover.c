@@ -13,6 +13,7 @@
 #include "runtimes/python/discover.h"
 
 #include "elf/image.h"
+#include "runtimes/python/interned.h"
 #include "runtimes/python/offsets.h"
 #include "runtimes/python/step.h"
 #include "runtimes/python/strings.h"
@@ -297,17 +298,6 @@ static bool has_named_frame(const struct mem *mem, const struct python_state *st
 	return good;
 }
 
-/* Interpreters are allocated.  Most words of an image lead into itself, and asking for what lies there costs a system
- * call each. */
-static bool is_on_heap(const struct loaded *place, u64 addr)
-{
-	const struct mapping *mapping = python_address_ok(addr) ?
-						target_mapping_at(place->target, addr) :
-						NULL;
-
-	return mapping && !mapping->inode && mapping->writable;
-}
-
 /* A list of two also leads back to where it began: what is found by scanning must run code, too. */
 static bool word_is_interpreter(const struct loaded *place, void *state_, u64 addr,
 				const u64 word[3])
@@ -316,7 +306,7 @@ static bool word_is_interpreter(const struct loaded *place, void *state_, u64 ad
 	struct vm_thread thread;
 	u64 where = 0;
 
-	if (!is_on_heap(place, word[2]) ||
+	if (!python_address_ok(word[2]) || !loaded_is_on_heap(place, word[2]) ||
 	    close_interpreters(place->mem, state, addr) != CLOSURE_HOLDS)
 		return false;
 	state->interpreters = addr;
@@ -337,8 +327,8 @@ static bool word_is_in_front(const struct loaded *place, void *state_, u64 addr,
 	struct python_state *state = state_;
 	u64 first, interp = word[2];
 
-	if (!is_on_heap(place, interp) || !mem_peek(place->mem, state->interpreters, &first, 8) ||
-	    interp == first)
+	if (!python_address_ok(interp) || !loaded_is_on_heap(place, interp) ||
+	    !mem_peek(place->mem, state->interpreters, &first, 8) || interp == first)
 		return false;
 	for (u32 i = 0; i < SCAN_FRONT && interp && interp != first; i++)
 		if (!mem_peek(place->mem, interp + state->at.interp_next, &interp, 8))
@@ -438,8 +428,10 @@ bool python_discover(const struct target *target, const struct image *image,
 		struct err one = { 0 };
 		if (!mapping->executable || !target_load_bias(target, mapping, image, &place.bias))
 			continue;
-		if (discover_at(&place, state, &one))
+		if (discover_at(&place, state, &one)) {
+			state->interned = python_find_interned(&place, state);
 			return true;
+		}
 		if (one.code && (why.code == ERR_NOT_MINE || one.code == ERR_NOT_READY))
 			why = one;
 	}

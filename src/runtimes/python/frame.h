@@ -150,7 +150,7 @@ PYTHON_WALKER bool python_has_begun(const struct mem *mem, const struct python_s
 
 	if (!at->code_begin || frame->owner == PYTHON_OWNED_BY_GENERATOR)
 		return true;
-	if (!mem_constant(mem, addr, &first, 4))
+	if (!python_constant(mem, state, addr, &first, 4))
 		return true;
 	return first < 0 || first > PYTHON_BEGIN_MAX || offset >= 2 * first;
 }

@@ -146,7 +146,8 @@ struct python_state {
 	u64 gil;    /* its GIL, from 3.12 on; in 2.7 the variable that leads to it; 0: not known */
 	u64 none;   /* address of None; 0: unknown */
 	u64 holder; /* address of the word that says who holds the GIL; 0: ask the interpreter */
-	u64 active; /* the dict threading._active; 0: not imported, or not looked for */
+	u64 interned; /* the dict of all interned strings, to 3.11; 0: not found */
+	u64 active;   /* the dict threading._active; 0: not imported, or not looked for */
 	struct python_tasks tasks;
 	u16 pthread_tid;               /* where struct pthread holds the tid; 0 unknown */
 	u8 string_kind_shift;          /* in string.state */

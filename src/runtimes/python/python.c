@@ -11,7 +11,8 @@
  *	waiters.c    and for whom                          attributes.c what an instance has
  *	containers.c dict and set                          types.c      names of types
  *	loops.c      and on what thread                    interpreters.c all of them
- *	gil.c        where the lock is                     repr.c       texts and floats as repr() has them */
+ *	gil.c        where the lock is                     interned.c   the strings that are
+ *	repr.c       texts and floats as repr() has them */
 #include "runtimes/python/discover.h"
 #include "runtimes/python/gil.h"
 #include "runtimes/python/interpreters.h"
@@ -198,6 +199,9 @@ static void python_describe(const void *state_, struct str *out)
 		 (unsigned long long)state.interpreters, source_text(state.runtime_source));
 	str_addf(out, "  %-20s %14u  %s\n", "pthread.tid", state.pthread_tid,
 		 source_text(state.pthread_source));
+	if (state.interned)
+		str_addf(out, "  %-20s %#14llx  %s\n", "interned",
+			 (unsigned long long)state.interned, source_text(PYTHON_FROM_MEMORY));
 	if (!state.at.runtime_collecting && !state.at.interp_collecting)
 		str_addf(out, "  %-20s %14s  not known: garbage collection is not shown\n",
 			 "collecting", "-");

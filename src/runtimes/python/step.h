@@ -8,9 +8,11 @@
  * Invariants: every address from the target is checked before it is followed, and nothing but the leaf's pc
  * may move without being noticed. */
 #pragma once
+#include "runtimes/python/identity.h"
 #include "runtimes/python/innermost.h"
 
 enum {
+	PYTHON_DICT_VERSION = 24, /* ma_version_tag, to 3.11 */
 	/* Generators within generators that are asked whether they handle an exception: Python's own limit is 1,000. */
 	PYTHON_HANDLED_MAX = 1 << 14,
 };
@@ -82,6 +84,9 @@ PYTHON_WALKER void python_read_heap(const struct mem *mem, const struct python_s
 	} else if (at->interp_version) {
 		if (mem_peek_last(mem, interp + at->interp_version, &version, 4))
 			walk->epoch = python_epoch(interp, version);
+	} else if (MEM_KEEPS_CONSTANTS && state->interned) {
+		if (mem_peek_last(mem, state->interned + PYTHON_DICT_VERSION, &generation, 8))
+			walk->epoch = python_epoch(0, generation);
 	}
 }
 
@@ -237,70 +242,6 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 		return STEP_FAULT;
 	walk->flags ^= walk->base ? WALK_TOP_UNSET : WALK_MAY_BE_EMPTY;
 	return walk->base ? STEP_DONE : STEP_FAULT;
-}
-
-/* What tells one path from another: how long it is, and its end. */
-PYTHON_WALKER bool python_path_mark(const struct mem *mem, const struct python_state *state,
-				    u64 filename, u64 *out)
-{
-	const struct python_layout *at = &state->at;
-	bool is_bytes = state->facts & PYTHON_NAMES_ARE_BYTES;
-	u64 text = filename + (is_bytes ? at->bytes_data : at->string_ascii);
-	u64 length, end[2] = { 0, 0 };
-
-	if (mem_recall(mem, filename, out))
-		return true;
-	if (!python_address_ok(filename) ||
-	    !mem_peek(mem, filename + (is_bytes ? at->bytes_length : at->string_length), &length,
-		      8))
-		return false;
-	/* of characters that are wider than a byte this is not the end */
-	if (length >= sizeof end && !mem_peek(mem, text + length - sizeof end, end, sizeof end))
-		return false;
-	*out = length ^ (end[0] ^ end[1] * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
-	mem_note(mem, filename, *out);
-	return true;
-}
-
-/* Where code has no version, what names it is part of what it is: two that agree in all of this have the same
- * name.  Addresses alone do not say it: what dies last is what is made first. */
-PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python_state *state,
-				      u64 code, u64 *out)
-{
-	const struct python_layout *at = &state->at;
-	u64 name, filename, lines, hash, path;
-	u32 line;
-
-	if (!mem_peek_beside(mem, code + at->code_filename, &filename, 8) ||
-	    !mem_peek_beside(mem, code + (at->code_qualname ? at->code_qualname : at->code_name),
-			     &name, 8) ||
-	    !mem_peek_beside(mem, code + at->code_lines, &lines, 8) ||
-	    !mem_peek_beside(mem, code + at->code_first_line, &line, 4) ||
-	    !python_address_ok(name) || !mem_peek(mem, name + at->string_hash, &hash, 8) ||
-	    !python_path_mark(mem, state, filename, &path))
-		return false;
-	*out = (name ^ filename << 20 ^ lines << 40) * 0x9e3779b97f4a7c15ull ^ hash ^ line ^ path;
-	return true;
-}
-
-/* Code objects die and others take their place.  From 3.12 on each has a version of its own, until these run
- * out and are 0. */
-PYTHON_WALKER bool python_identity(const struct mem *mem, const struct python_state *state,
-				   u64 code, u64 *out)
-{
-	u32 version = 0;
-
-	if (mem_recall(mem, code, out))
-		return true;
-	if (state->at.code_version) {
-		if (!mem_constant(mem, code + state->at.code_version, &version, 4))
-			return false;
-		*out = version;
-	}
-	if (!version && !python_fingerprint(mem, state, code, out))
-		return false;
-	mem_note(mem, code, *out);
-	return true;
 }
 
 /* False: it is no code object any more. */

@@ -26,6 +26,14 @@ PYTHON_WALKER bool python_address_ok(u64 addr)
 	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
 }
 
+/* What is of an object for as long as that lives. To 3.11 the epoch is one of names only (python_name_hash). */
+PYTHON_WALKER bool python_constant(const struct mem *mem, const struct python_state *state,
+				   u64 addr, void *dst, u32 len)
+{
+	return state->at.code_version ? mem_constant(mem, addr, dst, len) :
+					mem_peek(mem, addr, dst, len);
+}
+
 /* Who holds the GIL that the interpreter's threads share; 0: nobody, or there is none. */
 PYTHON_WALKER u64 python_holder(const struct mem *mem, const struct python_state *state, u64 interp)
 {

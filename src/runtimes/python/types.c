@@ -14,12 +14,13 @@ enum {
 };
 
 /* A name may end at the end of what is mapped. */
-static bool read_text(const struct mem *mem, u64 addr, char out[PYTHON_TYPE_NAME_MAX])
+static bool read_text(const struct mem *mem, const struct python_state *state, u64 addr,
+		      char out[PYTHON_TYPE_NAME_MAX])
 {
 	for (u32 done = 0; done < PYTHON_TYPE_NAME_MAX; done += CHUNK) {
-		if (!mem_constant(mem, addr + done, out + done, CHUNK)) {
+		if (!python_constant(mem, state, addr + done, out + done, CHUNK)) {
 			for (u32 i = done; i < PYTHON_TYPE_NAME_MAX; i++)
-				if (!mem_constant(mem, addr + i, &out[i], 1) || !out[i])
+				if (!python_constant(mem, state, addr + i, &out[i], 1) || !out[i])
 					return i > 0 && !out[i];
 		}
 		if (memchr(out + done, 0, CHUNK))
@@ -56,8 +57,8 @@ bool python_type_name(const struct mem *mem, const struct python_state *state, u
 
 	return python_address_ok(object) && mem_read(mem, object + head - 8, &type, 8) &&
 	       python_address_ok(type) &&
-	       mem_constant(mem, type + head + PYTHON_TYPE_NAME, &name, 8) && name >= 4096 &&
-	       read_text(mem, name, out);
+	       python_constant(mem, state, type + head + PYTHON_TYPE_NAME, &name, 8) &&
+	       name >= 4096 && read_text(mem, state, name, out);
 }
 
 bool python_is_of_type(const struct mem *mem, const struct python_state *state, u64 object,

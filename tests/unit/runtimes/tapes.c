@@ -19,6 +19,7 @@ struct fixture {
 	const struct runtime *runtime;
 	_Alignas(16) u8 state[RUNTIME_STATE_MAX];
 	u64 thread;
+	bool stands; /* the thread was stopped */
 	struct tape tape;
 	struct frame frames[FRAMES_MAX];
 	u32 count;
@@ -62,6 +63,8 @@ static void parse_line(struct fixture *f, const char *line, size_t length)
 
 	if (!strncmp(line, "state ", 6)) {
 		parse_state(f, line);
+	} else if (!strncmp(line, "stands", 6)) {
+		f->stands = true;
 	} else if (sscanf(line, "thread %llx", &thread) == 1) {
 		f->thread = thread;
 	} else if (!strncmp(line, "read ", 5)) {
@@ -97,7 +100,7 @@ static void walk(const struct fixture *f, const struct mem *mem, struct walked *
 
 	out->count = out->torn = 0;
 	out->end = f->runtime->begin(mem, f->state, f->thread, &walk);
-	walk.flags |= WALK_STANDS;
+	walk.flags |= f->stands ? WALK_STANDS : 0;
 	while (step_goes_on(out->end) && out->count < FRAMES_MAX) {
 		struct frame frame = { 0 };
 		out->end = f->runtime->step(mem, f->state, &walk, &frame);
