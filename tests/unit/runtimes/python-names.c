@@ -133,6 +133,110 @@ static void another_path_is_another_function(void **unused)
 	}
 }
 
+/* Of any length: all bytes of one that is not twice as long as what is compared at a time. */
+static void a_text_is_known_by_its_bytes(void **unused)
+{
+	enum { LONGEST = 200 };
+	struct python_state state;
+	char text[LONGEST + 1];
+
+	(void)unused;
+	for (u32 length = 1; length <= LONGEST; length++) {
+		make_function(&state, VERSIONS[length % COUNT_OF(VERSIONS)]);
+		memset(text, 'a', length);
+		text[length] = 0;
+		make_text(length & 1 ? &name : &filename, &state, text);
+		u64 first = identity(&state);
+		for (u32 i = 0; i < length; i++) {
+			bool is_between = i >= PYTHON_TEXT_PART && i + PYTHON_TEXT_PART < length;
+			text[i] = 'b';
+			make_text(length & 1 ? &name : &filename, &state, text);
+			assert_true((identity(&state) != first) == !is_between);
+			text[i] = 'a';
+		}
+	}
+}
+
+static void set_interned(const struct python_state *state, u64 hash)
+{
+	name.bytes[state->at.string_state] |= 2;
+	put(&name, state->at.string_hash, hash);
+}
+
+static void an_interned_name_is_its_hash(void **unused)
+{
+	struct python_state state;
+
+	(void)unused;
+	make_function(&state, 0x030900f0);
+	put(&name, state.at.string_hash, 5);
+	u64 by_text = identity(&state);
+	put(&name, state.at.string_hash, 6); /* somebody has looked it up */
+	assert_true(identity(&state) == by_text);
+	set_interned(&state, 6);
+	u64 first = identity(&state);
+	set_interned(&state, 7);
+	assert_true(identity(&state) != first);
+}
+
+/* Memory whose constants are what they were when they were asked for the first time. */
+struct keeping {
+	struct mem mem;
+	u64 addr[8];
+	u8 bytes[8][24];
+	u32 count;
+};
+
+static bool keeping_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum mem_hold hold)
+{
+	struct keeping *keeping = (struct keeping *)mem; /* made non-const by its owner */
+	u32 i = 0;
+
+	if (hold != MEM_CONSTANT)
+		return mem_self.read(&mem_self, addr, dst, len, hold);
+	assert_true(len <= sizeof keeping->bytes[0]);
+	while (i < keeping->count && keeping->addr[i] != addr)
+		i++;
+	if (i == keeping->count) {
+		assert_true(keeping->count < COUNT_OF(keeping->addr));
+		keeping->addr[keeping->count++] = addr;
+		memcpy(keeping->bytes[i], (const void *)(uintptr_t)addr, len);
+	}
+	memcpy(dst, keeping->bytes[i], len);
+	return true;
+}
+
+static u64 kept_identity(struct keeping *keeping, const struct python_state *state)
+{
+	u64 owner = 0;
+
+	assert_true(python_identity(&keeping->mem, state, address(&code), &owner));
+	return owner;
+}
+
+/* Only what was interned when it was read is what it was. */
+static void an_interned_name_is_read_once(void **unused)
+{
+	struct keeping keeping = { .mem.read = keeping_read }, other = keeping;
+	struct python_state state;
+
+	(void)unused;
+	make_function(&state, 0x030900f0);
+	state.interned = address(&type);
+	set_interned(&state, 6);
+	u64 first = kept_identity(&keeping, &state);
+	set_interned(&state, 7);
+	assert_true(kept_identity(&keeping, &state) == first);
+	assert_int_equal(keeping.count, 1); /* and nothing else is */
+	make_text(&name, &state, "work");
+	first = kept_identity(&other, &state);
+	make_text(&name, &state, "play");
+	assert_true(kept_identity(&other, &state) != first);
+	state.interned = 0;
+	assert_true(kept_identity(&keeping, &state) != first);
+	assert_int_equal(keeping.count, 1);
+}
+
 static void references_are_counted_twice_without_a_gil(void **unused)
 {
 	struct python_state state = { .version = 0x030d05f0 };
@@ -157,6 +261,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dead_code_has_no_name),
 		cmocka_unit_test(another_path_is_another_function),
+		cmocka_unit_test(a_text_is_known_by_its_bytes),
+		cmocka_unit_test(an_interned_name_is_its_hash),
+		cmocka_unit_test(an_interned_name_is_read_once),
 		cmocka_unit_test(references_are_counted_twice_without_a_gil),
 	};
 
