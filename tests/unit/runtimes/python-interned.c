@@ -47,7 +47,7 @@ struct heap {
 
 /* Variables of this program. */
 static struct heap *heap;
-static u64 nothing, is_small, is_dict;
+static u64 nothing, at_the_end, is_small, is_dict;
 
 static u64 address(const volatile void *of)
 {
@@ -74,6 +74,7 @@ static void make_heap(const struct python_state *state)
 	heap->small = heap->dict;
 	heap->small.used = 5;
 	nothing = 0;
+	at_the_end = (address(heap) + sizeof *heap + 4095) / 4096 * 4096 - 8;
 	is_small = address(&heap->small);
 	is_dict = address(&heap->dict);
 }
