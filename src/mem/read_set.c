@@ -221,9 +221,10 @@ static void place_all(struct read_set *set)
 	}
 	for (u32 i = 0; i < set->ranges.count; i++) {
 		struct plan_range *range = &set->ranges.at[i];
+		if (range->turn != TURN_LED)
+			continue;
 		const struct plan_range *leader = leader_of(set, range);
-		if (range->turn == TURN_LED)
-			range->offset = leader->offset + (u32)(range->addr - leader->addr);
+		range->offset = leader->offset + (u32)(range->addr - leader->addr);
 	}
 }
 

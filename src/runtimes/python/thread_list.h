@@ -26,7 +26,7 @@ PYTHON_WALKER bool python_address_ok(u64 addr)
 	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
 }
 
-/* What is of an object for as long as that lives. To 3.11 the epoch is one of names only (python_name_hash). */
+/* What is of an object for as long as that lives. To 3.11 the epoch is one of names only (python_name_mark). */
 PYTHON_WALKER bool python_constant(const struct mem *mem, const struct python_state *state,
 				   u64 addr, void *dst, u32 len)
 {
