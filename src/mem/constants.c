@@ -2,15 +2,11 @@
  * constants.c - see constants.h. */
 #include "mem/constants.h"
 
+#include "base/spread.h"
 #include "mem/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static u32 place_of(u64 addr)
-{
-	return (u32)(addr * 0x9e3779b97f4a7c15ull >> 32) % CONSTANTS;
-}
 
 void constants_free(struct constants *constants)
 {
@@ -21,7 +17,7 @@ void constants_free(struct constants *constants)
 
 void constants_begin(struct constants *constants, u64 image, u64 epoch)
 {
-	u64 hash = (image ^ epoch * 0x9e3779b97f4a7c15ull) * 0xff51afd7ed558ccdull;
+	u64 hash = (image ^ epoch * SPREAD) * 0xff51afd7ed558ccdull;
 	struct constant_epoch *seen = &constants->seen[(hash >> 32) % CONSTANT_EPOCHS];
 
 	constants->image = image;
@@ -35,7 +31,7 @@ bool constants_find(const struct constants *constants, u64 addr, void *dst, u32 
 {
 	if (!constants->epoch || !constants->all)
 		return false;
-	const struct constant *known = &constants->all[place_of(addr)];
+	const struct constant *known = &constants->all[spread_slot(addr, CONSTANTS)];
 	if (known->addr != addr || known->len != len || known->epoch != constants->epoch ||
 	    known->image != constants->image)
 		return false;
@@ -54,10 +50,10 @@ void constants_add(struct constants *constants, u64 addr, const void *bytes, u32
 	/* out of memory: it is read again, which is slow and right */
 	if (!constants->all && !(constants->all = calloc(CONSTANTS, sizeof *constants->all)))
 		return;
-	if (!vec_push(&constants->fresh, place_of(addr)))
+	if (!vec_push(&constants->fresh, spread_slot(addr, CONSTANTS)))
 		return;
 	memcpy(constant.bytes, bytes, len);
-	constants->all[place_of(addr)] = constant;
+	constants->all[spread_slot(addr, CONSTANTS)] = constant;
 }
 
 void constants_end(struct constants *constants, bool keep)

@@ -10,6 +10,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
+#include "base/spread.h"
 #include "base/types.h"
 #include "mem/way.h"
 
@@ -202,7 +203,7 @@ static __always_inline bool mem_constant(const struct mem *mem, u64 addr, void *
 
 static __always_inline struct mem_note *mem_note_of(const struct mem *mem, u64 addr)
 {
-	return &mem->kept->notes[addr * 0x9e3779b97f4a7c15ull >> 48 & (MEM_NOTES - 1)];
+	return &mem->kept->notes[spread_slot(addr, MEM_NOTES)];
 }
 
 static __always_inline bool mem_recall(const struct mem *mem, u64 addr, u64 *value)

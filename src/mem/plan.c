@@ -8,6 +8,7 @@
  * - What was late is bounded (late.h). */
 #include "mem/plan.h"
 
+#include "base/spread.h"
 #include "mem/bytes.h"
 #include "mem/constants.h"
 #include "mem/copies.h"
@@ -284,15 +285,10 @@ static bool plan_read(const struct mem *mem, u64 addr, void *dst, u32 len, enum 
 
 /* ---- what was found out ------------------------------------------------------------------ */
 
-static u32 note_place(u64 addr)
-{
-	return (u32)(addr * 0x9e3779b97f4a7c15ull >> 32) % NOTES;
-}
-
 static bool plan_recall(const struct mem *mem, u64 addr, u64 *value)
 {
 	const struct plan *plan = (const struct plan *)mem;
-	const struct note *note = &plan->notes[note_place(addr)];
+	const struct note *note = &plan->notes[spread_slot(addr, NOTES)];
 
 	if (note->stretch != plan->stretch || note->addr != addr)
 		return false;
@@ -304,7 +300,7 @@ static void plan_note(const struct mem *mem, u64 addr, u64 value)
 {
 	struct plan *plan = (struct plan *)mem; /* as in plan_read() */
 
-	plan->notes[note_place(addr)] = (struct note){ addr, value, plan->stretch };
+	plan->notes[spread_slot(addr, NOTES)] = (struct note){ addr, value, plan->stretch };
 }
 
 /* ---- what need not be walked ------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "target/proc.h"
 
 #include "base/cleanup.h"
+#include "base/spread.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -142,7 +143,7 @@ static void take_field(struct proc_stat *out, u32 field, u64 value)
 	case STAT_START_DATA:
 	case STAT_END_DATA:
 		if (value > 1) /* the kernel prints 0 or 1 to those who may not know */
-			out->image = (out->image ^ value) * 0x9e3779b97f4a7c15;
+			out->image = (out->image ^ value) * SPREAD;
 		break;
 	}
 }

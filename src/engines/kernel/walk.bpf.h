@@ -10,6 +10,7 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
+#include "base/spread.h"
 #include "engines/kernel/steps.bpf.h"
 #include "engines/kernel/task.bpf.h"
 
@@ -291,11 +292,10 @@ static long native_one(u64 index, struct drive *drive)
  * the second's name is read a little later. */
 static __always_inline bool is_new(struct drive *drive, const struct frame *frame)
 {
-	const u64 spread = 0x9e3779b97f4a7c15ull;
 	u16 *seen = drive->machine->seen;
-	u64 id = frame->id ^ frame->owner * spread;
-	u32 first = id * spread >> 52 & (KERNEL_SEEN_MAX - 1), second = first ^ 1;
-	u16 tag = (id ^ drive->room->managed.generation * spread) * spread >> 48 | 1;
+	u64 id = frame->id ^ frame->owner * SPREAD;
+	u32 first = id * SPREAD >> 52 & (KERNEL_SEEN_MAX - 1), second = first ^ 1;
+	u16 tag = (id ^ drive->room->managed.generation * SPREAD) * SPREAD >> 48 | 1;
 
 	if (seen[first] == tag || seen[second] == tag)
 		return false;

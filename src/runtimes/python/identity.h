@@ -7,6 +7,7 @@
  *
  * BPF-safe text, as step.h. */
 #pragma once
+#include "base/spread.h"
 #include "runtimes/python/thread_list.h"
 
 enum {
@@ -82,7 +83,7 @@ PYTHON_WALKER bool python_text_mark(const struct mem *mem, const struct python_s
 		return false;
 	mark = head.length;
 	for (u32 i = 0; i < 2 * PYTHON_TEXT_PART / 8; i++)
-		mark = (mark ^ mark >> 29 ^ ends[i]) * 0x9e3779b97f4a7c15ull;
+		mark = (mark ^ mark >> 29 ^ ends[i]) * SPREAD;
 	*out = mark;
 	mem_note(mem, string, mark);
 	return true;
@@ -121,7 +122,7 @@ PYTHON_WALKER bool python_fingerprint(const struct mem *mem, const struct python
 	    !python_address_ok(name) || !python_name_mark(mem, state, name, &called) ||
 	    !python_text_mark(mem, state, filename, &path))
 		return false;
-	*out = (name ^ filename << 20 ^ lines << 40) * 0x9e3779b97f4a7c15ull ^ called ^ line ^ path;
+	*out = (name ^ filename << 20 ^ lines << 40) * SPREAD ^ called ^ line ^ path;
 	return true;
 }
 

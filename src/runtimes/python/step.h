@@ -8,6 +8,7 @@
  * Invariants: every address from the target is checked before it is followed, and nothing but the leaf's pc
  * may move without being noticed. */
 #pragma once
+#include "base/spread.h"
 #include "runtimes/python/identity.h"
 #include "runtimes/python/innermost.h"
 
@@ -51,7 +52,7 @@ PYTHON_WALKER bool python_raises(const struct mem *mem, const struct python_stat
 /* Each interpreter counts for itself, and what dies in one may lie where another makes its own.  (63 bits.) */
 PYTHON_WALKER u64 python_epoch(u64 interp, u64 counted)
 {
-	return counted ? (interp * 0x9e3779b97f4a7c15ull + 2 * counted) >> 1 : 0;
+	return counted ? (interp * SPREAD + 2 * counted) >> 1 : 0;
 }
 
 /* It collects who has the lock; without one all others stand still meanwhile. */
