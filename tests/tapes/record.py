@@ -3,7 +3,7 @@
 """record.py - records the tapes anew: record.py [--at COMMAND]... [NAME]...
 
 Of the interpreters of `./dev matrix`, or of any others: --at ~/.pyenv/versions/3.12.1/bin/python3. Of each the walk
-with the most frames of a program with many shapes of them.
+with the most frames of a program with many shapes of them; of Python one of a thread that was stopped, of which more is read.
 """
 import argparse
 import sys
@@ -16,7 +16,7 @@ import interpreters
 from sonde import Sonde
 from target import start
 
-PROGRAMS = {"ruby": "lines.rb", "python": "parked.py"}
+PROGRAMS = {"ruby": ("lines.rb",), "python": ("parked.py", "busy")}
 
 
 def frames(tape):
@@ -24,7 +24,7 @@ def frames(tape):
 
 
 def record(sonde, interpreter):
-    with start(interpreter, PROGRAMS[interpreter.language.name]) as target, tempfile.TemporaryDirectory() as where:
+    with start(interpreter, *PROGRAMS[interpreter.language.name]) as target, tempfile.TemporaryDirectory() as where:
         version = target.facts["version"]
         done = sonde.run("record", "-p", target.pid, "-d", "0.3", "-r", 100, "--mode=wall", "--pause=always", "-q",
                          "-f", "folded", "-o", f"{where}/out", "--tape", f"{where}/tapes")

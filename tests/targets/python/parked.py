@@ -1,6 +1,6 @@
 # -*- coding: utf-8 -*-
 # SPDX-License-Identifier: Apache-2.0
-"""parked.py - threads that stand still in every kind of frame, and say where.
+"""parked.py [busy] - threads that stand still in every kind of frame, and say where; or one that turns round in all of them.
 
 Facts: threads: [{tid, frames: [[path, line, name, end line, column, end column]]}], root first; the last three are
 null where Python does not know them. The main thread is not in it.
@@ -16,11 +16,13 @@ import time
 
 import truth
 
+BUSY = "busy" in sys.argv
 gate = threading.Lock()
 gate.acquire()
 
 
 def wait():
+    while BUSY: pass
     gate.acquire()
     gate.release()
 
@@ -195,6 +197,12 @@ if sys.version_info >= (3,):
     SHAPES += [named, foreign, foreign_wide, foreign_astral]
 
 
+def everything(inner):
+    for shape in SHAPES:
+        inner = functools.partial(shape, inner)
+    inner()
+
+
 def positions(frame):
     """(end line, column, end column); columns from 1, in bytes of UTF-8."""
     if not hasattr(frame.f_code, "co_positions"):
@@ -223,7 +231,8 @@ def main():
         tids[threading.current_thread().ident] = truth.native_id()
         shape(wait)
 
-    threads = [threading.Thread(target=run, args=(shape,)) for shape in SHAPES]
+    shapes = [everything] if BUSY else SHAPES + [everything]
+    threads = [threading.Thread(target=run, args=(shape,)) for shape in shapes]
     for thread in threads:
         thread.daemon = True
         thread.start()
@@ -231,7 +240,7 @@ def main():
     def are_parked():
         frames = sys._current_frames()
         return len(tids) == len(threads) and all(
-            frames[ident].f_code is wait.__code__ and frames[ident].f_lineno == wait.__code__.co_firstlineno + 1
+            frames[ident].f_code is wait.__code__ and frames[ident].f_lineno == wait.__code__.co_firstlineno + 2 - BUSY
             for ident in tids)
 
     while not are_parked():
