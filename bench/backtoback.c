@@ -38,7 +38,9 @@ static struct reader_thread *find_thread(const struct reader_process *process, u
 	return NULL;
 }
 
-static bool look_once(struct look *look, struct reader_thread *thread, struct tally *tally)
+/* *ranges: that it read. */
+static bool look_once(struct look *look, struct reader_thread *thread, struct tally *tally,
+		      u64 *ranges)
 {
 	struct look_subject subject = { .runtime = thread->attached->runtime,
 					.state = thread->attached->state,
@@ -47,11 +49,12 @@ static bool look_once(struct look *look, struct reader_thread *thread, struct ta
 					.set = &thread->set,
 					.memory = &thread->memory };
 	struct look_result result;
-	u64 ranges = plan_stats(look->plan).ranges;
+	u64 before = plan_stats(look->plan).ranges;
 
 	if (!look_at(look, &subject, &result))
 		return false;
-	tally->ranges += plan_stats(look->plan).ranges - ranges;
+	*ranges = plan_stats(look->plan).ranges - before;
+	tally->ranges += *ranges;
 	tally->complete += result.complete;
 	tally->moving += (result.flags & SAMPLE_MOVING) != 0;
 	if (result.complete)
@@ -71,14 +74,30 @@ static void list_ranges(const struct read_set *set)
 	}
 }
 
+/* The plan is learned from the first looks.  The one read of a look that found the thread where it was is the least: two copies
+ * are made of what is not known to stay. */
+static bool learn(struct look *look, struct reader_thread *thread, struct tally *tally)
+{
+	enum { FIRST_LOOKS = 64, LOOKS_MAX = 4096 };
+	u64 ranges = 0, least = UINT64_MAX;
+
+	for (u32 i = 0; i < FIRST_LOOKS || (ranges > least && i < LOOKS_MAX); i++) {
+		if (!look_once(look, thread, tally, &ranges))
+			return false;
+		if (i >= FIRST_LOOKS / 2 && ranges < least)
+			least = ranges;
+	}
+	return true;
+}
+
 static bool run(struct look *look, struct reader_thread *thread, u64 count, const struct way *way)
 {
 	struct tally tally = { 0 };
 	struct schedule schedule;
+	u64 ranges;
 
-	for (u32 i = 0; i < 64; i++) /* the plan is learned from the first looks */
-		if (!look_once(look, thread, &tally))
-			return false;
+	if (!learn(look, thread, &tally))
+		return false;
 	tally = (struct tally){ .frames = tally.frames };
 	schedule_init(&schedule, clock_now_ns(), way->hz ? way->hz : 1, 1);
 	u64 cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -89,7 +108,7 @@ static bool run(struct look *look, struct reader_thread *thread, u64 count, cons
 		}
 		if (way->memory_only)
 			plan_begin(look->plan, &thread->set, false);
-		else if (!look_once(look, thread, &tally))
+		else if (!look_once(look, thread, &tally, &ranges))
 			return false;
 	}
 	cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;

@@ -27,18 +27,19 @@ def paced_us(run, pid, rate, seconds, *how):
 
 
 def above_sleep(run, pid, rate, seconds, rounds):
-    """Medians of what a sample, a look alone and its one read alone cost above a bare wake-up of the same
-    round, and of that: the clock of a shared machine changes under us, by more than the bar in a minute."""
-    above = {"never": [], "auto": [], "look": [], "read": []}
-    sleeps = []
+    """Medians of what a sample, a look alone and its one read alone cost above the bare wake-ups right before and behind, and of
+    these: the clock of a shared machine changes under us, by more than the bar in a minute."""
+    ways = {"never": lambda: sample_us(run, pid, rate, seconds, "never"),
+            "auto": lambda: sample_us(run, pid, rate, seconds, "auto"),
+            "look": lambda: paced_us(run, pid, rate, seconds / 3),
+            "read": lambda: paced_us(run, pid, rate, seconds / 3, "-m")}
+    above = {what: [] for what in ways}
+    sleeps = [sleep_us(rate, seconds / 6)]
     for _ in range(rounds):
-        before = sleep_us(rate, seconds / 6)
-        costs = {pause: sample_us(run, pid, rate, seconds, pause) for pause in ("never", "auto")}
-        costs["look"] = paced_us(run, pid, rate, seconds / 3)
-        costs["read"] = paced_us(run, pid, rate, seconds / 3, "-m")
-        sleeps.append((before + sleep_us(rate, seconds / 6)) / 2)
-        for what, cost in costs.items():
-            above[what].append(cost - sleeps[-1])
+        for what, cost in ways.items():
+            found = cost()
+            sleeps.append(sleep_us(rate, seconds / 6))
+            above[what].append(found - (sleeps[-2] + sleeps[-1]) / 2)
     return {what: stats.median(costs) for what, costs in above.items()}, stats.median(sleeps)
 
 
