@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "session/natives.h"
 #include "target/target.h"
+
+#define LOG_DOMAIN LOG_session
 
 enum {
 	/* Witness bytes kept; past that the cache starts over, which is slow once and right. */
@@ -619,6 +622,10 @@ static u32 promise_of(struct naming *naming, struct named *named)
 	named->promises++;
 	if (named->promise)
 		return named->promise;
+	log_debug(1, "no name for the frame %llx of %llx at %x (flags %x, kind %u)%s",
+		  (unsigned long long)named->key.id, (unsigned long long)named->key.owner,
+		  named->key.pos, named->key.flags, named->key.kind,
+		  named->was_kept ? ": its object is not what it was" : ": it was read too late");
 	struct name_function function = { .name = names_text(names, "(unnamed)") };
 	struct name_location location = {
 		.function = names_function(names, &function),
