@@ -26,7 +26,7 @@ struct way {
 
 struct tally {
 	u64 complete, moving;
-	u64 ranges;
+	u64 ranges, last_ranges; /* of all looks, and of the last one */
 	u32 frames;
 };
 
@@ -38,9 +38,7 @@ static struct reader_thread *find_thread(const struct reader_process *process, u
 	return NULL;
 }
 
-/* *ranges: that it read. */
-static bool look_once(struct look *look, struct reader_thread *thread, struct tally *tally,
-		      u64 *ranges)
+static bool look_once(struct look *look, struct reader_thread *thread, struct tally *tally)
 {
 	struct look_subject subject = { .runtime = thread->attached->runtime,
 					.state = thread->attached->state,
@@ -53,8 +51,8 @@ static bool look_once(struct look *look, struct reader_thread *thread, struct ta
 
 	if (!look_at(look, &subject, &result))
 		return false;
-	*ranges = plan_stats(look->plan).ranges - before;
-	tally->ranges += *ranges;
+	tally->last_ranges = plan_stats(look->plan).ranges - before;
+	tally->ranges += tally->last_ranges;
 	tally->complete += result.complete;
 	tally->moving += (result.flags & SAMPLE_MOVING) != 0;
 	if (result.complete)
@@ -79,13 +77,16 @@ static void list_ranges(const struct read_set *set)
 static bool learn(struct look *look, struct reader_thread *thread, struct tally *tally)
 {
 	enum { FIRST_LOOKS = 64, LOOKS_MAX = 4096 };
-	u64 ranges = 0, least = UINT64_MAX;
+	u64 least = UINT64_MAX;
 
-	for (u32 i = 0; i < FIRST_LOOKS || (ranges > least && i < LOOKS_MAX); i++) {
-		if (!look_once(look, thread, tally, &ranges))
+	for (u32 i = 0; i < LOOKS_MAX; i++) {
+		/* a set that was just trimmed is read twice, too */
+		if (i >= FIRST_LOOKS && tally->last_ranges <= least && thread->set.same)
+			break;
+		if (!look_once(look, thread, tally))
 			return false;
-		if (i >= FIRST_LOOKS / 2 && ranges < least)
-			least = ranges;
+		if (i >= FIRST_LOOKS / 2 && tally->last_ranges < least)
+			least = tally->last_ranges;
 	}
 	return true;
 }
@@ -94,7 +95,6 @@ static bool run(struct look *look, struct reader_thread *thread, u64 count, cons
 {
 	struct tally tally = { 0 };
 	struct schedule schedule;
-	u64 ranges;
 
 	if (!learn(look, thread, &tally))
 		return false;
@@ -108,7 +108,7 @@ static bool run(struct look *look, struct reader_thread *thread, u64 count, cons
 		}
 		if (way->memory_only)
 			plan_begin(look->plan, &thread->set, false);
-		else if (!look_once(look, thread, &tally, &ranges))
+		else if (!look_once(look, thread, &tally))
 			return false;
 	}
 	cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
