@@ -625,7 +625,9 @@ static u32 promise_of(struct naming *naming, struct named *named)
 	log_debug(1, "no name for the frame %llx of %llx at %x (flags %x, kind %u)%s",
 		  (unsigned long long)named->key.id, (unsigned long long)named->key.owner,
 		  named->key.pos, named->key.flags, named->key.kind,
-		  named->was_kept ? ": its object is not what it was" : ": it was read too late");
+		  named->was_kept ? ": its object is not what it was" :
+		  named->is_bare  ? ": who called it is gone" :
+				    ": it was read too late");
 	struct name_function function = { .name = names_text(names, "(unnamed)") };
 	struct name_location location = {
 		.function = names_function(names, &function),
