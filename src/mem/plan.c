@@ -154,20 +154,20 @@ static inline bool is_served(const struct plan *plan, const struct served_read *
 	       read->trims == plan->set->trims;
 }
 
-/* The range of a read: that of the last one in its place, or another. */
+/* The range of a read: that of the last one in its place, or another.  What is peeked at is read once if it can be: else two copies
+ * would go on being made of what somebody else had to compare, once. */
 static struct plan_range *serving(struct plan *plan, const struct served_read *last,
 				  enum plan_part part, u64 addr, u32 len, enum mem_hold hold)
 {
-	bool may_once = may_be_once(part, hold);
+	enum plan_part first = may_be_once(part, hold) ? PLAN_ONCE : part;
 
 	if (last->range < plan->first_end[PLAN_PARTS - 1]) {
 		struct plan_range *range = &plan->first[last->range];
-		bool may = range->part == part || (range->part == PLAN_ONCE && may_once);
-		if (may && range_holds(range, addr, len))
+		if (range->part == first && range_holds(range, addr, len))
 			return range;
 	}
-	struct plan_range *range = first_holding(plan, part, addr, len);
-	return range || !may_once ? range : first_holding(plan, PLAN_ONCE, addr, len);
+	struct plan_range *range = first_holding(plan, first, addr, len);
+	return range || first == part ? range : first_holding(plan, part, addr, len);
 }
 
 /* False: no range of the plan has it. */

@@ -17,7 +17,7 @@ from rows_threads import window
 from rows_truth import is_early, share_figure, without_line, wrong_lines
 from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_ns
 
-KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown")
+KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown", "watched")
 SOME_KINDS = ("nested", "generators", "resumed", "called", "thrown")  # for a rehearsal
 MORE_KINDS = ("hooked", "awaiting")  # in full runs alone
 

@@ -58,6 +58,17 @@ PYTHON_WALKER bool python_is_within(const struct mem *mem, const struct python_s
 	       caller + 8ull * python_frame_words(mem, state, code) > frame;
 }
 
+/* Was it pushed, and no more: is its place the one in front of its first instruction? */
+PYTHON_WALKER bool python_has_run_nothing(const struct mem *mem, const struct python_state *state,
+					  u64 frame)
+{
+	u64 code, pc;
+
+	return python_address_ok(frame) && mem_peek(mem, frame + state->at.frame_code, &code, 8) &&
+	       mem_peek(mem, frame + state->at.frame_pc, &pc, 8) &&
+	       pc + PYTHON_CODE_ITEM == code + state->at.code_bytecode;
+}
+
 /* Is it a function's frame, of so many words, that runs this code? */
 PYTHON_WALKER bool python_is_pushed(const struct mem *mem, const struct python_state *state,
 				    u64 frame, u64 code, u32 words)

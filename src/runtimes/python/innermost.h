@@ -118,10 +118,10 @@ PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct 
 }
 
 /* Whose frame runs, where the thread does not lead to a function: what is being entered has not begun and is not linked yet,
- * what is being left is neither.  `waits` is whom a frame that counts no more leads to, or 0: if it is the innermost, it has called
- * what becomes a generator, and is not in the data stack any more. */
+ * what is being left is neither.  `waits` is whom `shown`, that counts no more, leads to, or 0: if it is the innermost, it has
+ * called what becomes a generator, and is not in the data stack any more; or C, through the shim that is shown, what is being left. */
 PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct python_state *state,
-				       u64 thread, u64 waits, u64 *running)
+				       u64 thread, u64 shown, u64 waits, u64 *running)
 {
 	struct python_frame words;
 	u64 function, generator;
@@ -143,7 +143,8 @@ PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct pytho
 		if (*running != function)
 			return false;
 		function = end;
-		waits = 0;
+		if (words.previous != shown)
+			waits = 0;
 	}
 	return false;
 }

@@ -287,17 +287,22 @@ PYTHON_WALKER bool python_mend(const struct mem *mem, const struct python_state 
 			       struct walk *walk)
 {
 	const u32 unlinked = walk->flags & WALK_TOP_UNLINKED;
+	u64 shown;
 
 	if (!(walk->flags & WALK_TOP_UNSET) || !state->at.thread_top || walk->depth || walk->link)
 		return false;
 	if (!unlinked || !python_seek_caller(mem, state, walk->thread, walk->cursor, &walk->link)) {
-		bool runs = python_seek_running(mem, state, walk->thread,
+		if (!mem_read(mem, walk->limit + state->at.cframe_frame, &shown, 8))
+			return false;
+		bool runs = python_seek_running(mem, state, walk->thread, shown,
 						unlinked ? 0 : walk->cursor, &walk->link);
 		if (!runs && (unlinked || !python_outer(mem, state, walk, &walk->link)))
 			return false;
 		walk->cursor = walk->link;
 		if (!runs)
 			return walk->cursor;
+		if ((walk->flags & WALK_PLACES) && state->at.frame_entry)
+			python_leave_cframe(mem, state, walk, walk->link);
 	}
 	walk->flags &= ~(u32)(WALK_TOP_UNSET | WALK_TOP_UNLINKED | WALK_MAY_BE_EMPTY);
 	return true;
@@ -340,24 +345,26 @@ PYTHON_WALKER enum step python_pass_shim(const struct python_state *state, struc
 }
 
 /* What an entry finds in its cframe may be anything at all: no frame, or one that is not on the thread's stack of frames any more.
- * While the thread moves that is gone before it can be read a second time. */
+ * Of a thread that moves the former is not asked: it is gone before it can be read a second time. */
 PYTHON_WALKER bool python_runs_code(const struct mem *mem, const struct python_state *state,
 				    const struct walk *walk, const struct python_frame *leaf)
 {
-	return !state->at.thread_top || !(walk->flags & WALK_STANDS) ||
-	       leaf->owner >= PYTHON_OWNED_BY_C ||
-	       (python_is_code(mem, state, leaf->code) &&
+	return !state->at.thread_top || leaf->owner >= PYTHON_OWNED_BY_C ||
+	       ((!(walk->flags & WALK_STANDS) || python_is_code(mem, state, leaf->code)) &&
 		(leaf->owner != PYTHON_OWNED_BY_THREAD || walk->link ||
 		 !python_was_popped(mem, state, walk->thread, walk->cursor)));
 }
 
-/* Nor does what lies where its caller has its stack now. Of what has not begun nobody knows who its caller is. */
+/* Nor does what lies where its caller has its stack now, or was called by what has run nothing. Of what has not begun nobody knows
+ * who its caller is. */
 PYTHON_WALKER bool python_is_left(const struct mem *mem, const struct python_state *state,
 				  const struct walk *walk, u64 leaf,
 				  const struct python_frame *frame)
 {
-	return state->at.thread_top && (walk->flags & WALK_STANDS) && !walk->link &&
-	       frame->owner == PYTHON_OWNED_BY_THREAD && python_is_within(mem, state, leaf);
+	if (!state->at.thread_top || walk->link || frame->owner != PYTHON_OWNED_BY_THREAD)
+		return false;
+	return walk->flags & WALK_STANDS ? python_is_within(mem, state, leaf) :
+					   python_has_run_nothing(mem, state, frame->previous);
 }
 
 /* Frames are a list: nobody knows where the outermost ones are. */

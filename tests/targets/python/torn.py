@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torn.py flat | nested | leaf | generators | resumed | recursion | called | thrown | hooked | awaiting - call graphs
-that tear in the hands of a careless reader.
+"""torn.py flat | nested | leaf | generators | resumed | recursion | called | thrown | hooked | watched | awaiting - call
+graphs that tear in the hands of a careless reader.
 
 They do nothing but call.  Before it begins, a forked child runs the same turn under a tracer and writes down
 every stack that exists, with lines: `legal`.
@@ -11,6 +11,8 @@ import truth
 from called import called
 from thrown import thrown
 from hooked import hooked
+from watched import legal as legal_of_watched
+from watched import watched
 
 try:
     from awaiting import awaiting
@@ -228,11 +230,12 @@ def recursion():
 
 
 TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "resumed": resumed,
-         "recursion": recursion, "called": called, "thrown": thrown, "hooked": hooked, "awaiting": awaiting}
+         "recursion": recursion, "called": called, "thrown": thrown, "hooked": hooked, "watched": watched,
+         "awaiting": awaiting}
 
 
 def run(turn):
-    legal = truth.legal_in_child(turn, truth.label_of(turn.__code__))
+    legal = legal_of_watched() if turn is watched else truth.legal_in_child(turn, truth.label_of(turn.__code__))
     root = truth.stack_of(sys._getframe(), "<module>")
     root[-1][1] = run.__code__.co_firstlineno + 6
     stop, told = truth.stop, []

@@ -36,6 +36,7 @@ static u32 version;
 struct stage {
 	struct mem mem;
 	struct python_state python;
+	u32 how; /* it is walked: WALK_STANDS, WALK_PLACES */
 	u8 bytes[BYTES];
 };
 
@@ -68,6 +69,7 @@ static void set_up(struct stage *stage)
 
 	memset(stage, 0, sizeof *stage);
 	stage->mem.read = stage_read;
+	stage->how = WALK_STANDS;
 	stage->python.version = version;
 	assert_true(python_versions_find(&stage->python));
 	put(stage, THREAD + at->thread_interp, INTERP);
@@ -102,7 +104,7 @@ static struct outcome walk_all(struct stage *stage)
 	struct walk walk;
 
 	out.end = python_begin(&stage->mem, &stage->python, THREAD, &walk);
-	walk.flags |= WALK_STANDS;
+	walk.flags |= stage->how;
 	for (u32 i = 0; step_goes_on(out.end) && i < 16; i++) {
 		struct frame frame = { 0 };
 		out.end = python_step(&stage->mem, &stage->python, &walk, &frame);
@@ -409,8 +411,26 @@ static void c_leaves_a_function(void **state)
 	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
 	put_cframe(&stage, INNER, LEFT_SHIM, OUTER);
 	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_top(&stage, FUNCTION, TEXT); /* nobody runs */
+	put_top(&stage, FUNCTION, TEXT); /* it was called because somebody traces */
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, SECOND + stage.python.at.frame_previous, SHIM); /* not through this one */
 	assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
+}
+
+/* Where the native stack has it is known by its own cframe, not by that of what is being entered (3.11). */
+static void who_is_found_has_its_own_place(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	push_second(&stage, false, 0);
+	put_cframe(&stage, INNER, 0, OUTER);
+	stage.bytes[FUNCTION - BASE + stage.python.at.frame_entry] = 1;
+	stage.how |= WALK_PLACES;
+	struct outcome out = walk_all(&stage);
+	assert_int_equal(out.functions, 1);
+	assert_int_equal(out.at[0], OUTER);
 }
 
 /* A cframe leads to the last function of an earlier entry, whose frame was popped and is as it was. */
@@ -425,9 +445,29 @@ static void what_was_popped_does_not_run(void **state)
 	assert_outcome(&stage, STEP_DONE, 2, 0);
 	put(&stage, THREAD + stage.python.at.thread_top, SECOND);
 	assert_outcome(&stage, STEP_DONE, 1, 0);
+	stage.how = 0; /* nor if the thread moves */
+	assert_outcome(&stage, STEP_DONE, 1, 0);
 	/* its chunk was given back, and the one before has no end that says anything of it */
 	put(&stage, THREAD + stage.python.at.thread_top - 8, GARBAGE);
 	assert_outcome(&stage, STEP_DONE, 2, 0);
+	stage.how = WALK_STANDS;
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+}
+
+/* What lies behind a function that has just been pushed is of an earlier call. */
+static void what_has_run_nothing_calls_nobody(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up_entry(&stage);
+	push_second(&stage, true, FUNCTION);
+	put_frame(&stage, MIDDLE, SECOND, PYTHON_OWNED_BY_THREAD);
+	put_cframe(&stage, INNER, MIDDLE, OUTER);
+	stage.how = 0;
+	assert_outcome(&stage, STEP_DONE, 3, 0);
+	push_second(&stage, false, FUNCTION);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
 }
 
 /* The same, where the stack of the function that is entered reaches over it. */
@@ -608,7 +648,9 @@ int main(void)
 		OF_BOTH(c_enters_a_function_for_a_generator),
 		OF_BOTH(c_enters_a_generator),
 		OF_BOTH(c_leaves_a_function),
+		cmocka_unit_test_setup(who_is_found_has_its_own_place, of_3_11),
 		OF_BOTH(what_was_popped_does_not_run),
+		OF_BOTH(what_has_run_nothing_calls_nobody),
 		OF_BOTH(what_another_has_its_stack_in_does_not_run),
 		OF_BOTH(a_function_enters_another),
 		OF_3_12(a_frame_of_no_function_is_passed_over),
