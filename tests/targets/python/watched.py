@@ -64,16 +64,15 @@ TOOL = 3  # nobody else's
 
 if hasattr(sys, "monitoring"):
     _events = sys.monitoring.events
-    EVENTS = (_events.PY_START | _events.PY_RESUME | _events.PY_YIELD | _events.PY_RETURN | _events.LINE | _events.CALL
-              | _events.RAISE)
+    TOLD = (_events.PY_START, _events.PY_RESUME, _events.PY_YIELD, _events.PY_RETURN, _events.LINE, _events.CALL,
+            _events.RAISE)
     sys.monitoring.use_tool_id(TOOL, "watched")
-    for event in (_events.PY_START, _events.PY_RESUME, _events.PY_YIELD, _events.PY_RETURN, _events.LINE,
-                  _events.CALL, _events.RAISE):
+    for event in TOLD:
         sys.monitoring.register_callback(TOOL, event, spy)
 
 
 def monitored():
-    sys.monitoring.set_events(TOOL, EVENTS)
+    sys.monitoring.set_events(TOOL, sum(TOLD))
     seen()
     sys.monitoring.set_events(TOOL, 0)
 
@@ -90,7 +89,7 @@ def watched():
 
 
 def _frames(function, *lines):
-    """[label, line] at each of these lines, counted from its first."""
+    """(label, line) at each of these lines, counted from its first."""
     return [(truth.label_of(function.__code__), function.__code__.co_firstlineno + line) for line in lines]
 
 
