@@ -188,6 +188,14 @@ PYTHON_WALKER bool python_leave_cframe(const struct mem *mem, const struct pytho
 	return true;
 }
 
+/* The same, of what is being entered, where entries are placed by their cframes (3.11). */
+PYTHON_WALKER void python_leave_entered(const struct mem *mem, const struct python_state *state,
+					struct walk *walk, u64 previous)
+{
+	if ((walk->flags & WALK_PLACES) && state->at.frame_entry)
+		python_leave_cframe(mem, state, walk, previous);
+}
+
 /* Where on the native stack C entered the interpreter through an entry: its shim lies there (3.12 on), or its cframe does
  * (3.11), of which each leads to the next one; 0: nobody knows. */
 PYTHON_WALKER u64 python_place(const struct mem *mem, const struct python_state *state,
@@ -301,8 +309,7 @@ PYTHON_WALKER bool python_mend(const struct mem *mem, const struct python_state 
 		walk->cursor = walk->link;
 		if (!runs)
 			return walk->cursor;
-		if ((walk->flags & WALK_PLACES) && state->at.frame_entry)
-			python_leave_cframe(mem, state, walk, walk->link);
+		python_leave_entered(mem, state, walk, walk->link);
 	}
 	walk->flags &= ~(u32)(WALK_TOP_UNSET | WALK_TOP_UNLINKED | WALK_MAY_BE_EMPTY);
 	return true;
@@ -405,8 +412,7 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 		if (!python_is_linked(mem, state, walk, out->at, frame.previous))
 			return python_leave_out(state, walk, frame.previous);
 		walk->link = frame.previous;
-		if ((walk->flags & WALK_PLACES) && state->at.frame_entry)
-			python_leave_cframe(mem, state, walk, frame.previous);
+		python_leave_entered(mem, state, walk, frame.previous);
 		return STEP_HIDDEN;
 	}
 	if (leaf && python_is_left(mem, state, walk, out->at, &frame))
