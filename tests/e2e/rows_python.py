@@ -19,7 +19,7 @@ from target import CpuSeries, child_of, start, thread_cpu_ns, with_children_cpu_
 
 KINDS = ("flat", "nested", "leaf", "generators", "resumed", "recursion", "called", "thrown", "watched")
 SOME_KINDS = ("nested", "generators", "resumed", "called", "thrown")  # for a rehearsal
-MORE_KINDS = ("hooked", "awaiting")  # in full runs alone
+MORE_KINDS = ("hooked", "kept", "awaiting")  # in full runs alone
 
 
 def kinds_of(run, rehearsed):

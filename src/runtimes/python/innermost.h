@@ -117,6 +117,15 @@ PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct 
 	return true;
 }
 
+/* Does what is being left lead to whom the shim that is shown leads to, itself or through that: was it entered there, or did C enter
+ * there, and has left, to end what it held (3.12)? */
+PYTHON_WALKER bool python_is_left_to(const struct python_state *state, u64 previous, u64 shown,
+				     u64 waits)
+{
+	return (state->facts & PYTHON_HAS_SHIMS) && waits &&
+	       (previous == shown || previous == waits);
+}
+
 /* Whose frame runs, where the thread does not lead to a function: what is being entered has not begun and is not linked yet,
  * what is being left is neither.  `waits` is whom `shown`, that counts no more, leads to, or 0: if it is the innermost, it has
  * called what becomes a generator, and is not in the data stack any more; or C, through the shim that is shown, what is being left. */
@@ -142,6 +151,10 @@ PYTHON_WALKER bool python_seek_running(const struct mem *mem, const struct pytho
 			return true;
 		if (*running != function)
 			return false;
+		if (python_is_left_to(state, words.previous, shown, waits)) {
+			*running = waits;
+			return true;
+		}
 		function = end;
 		if (words.previous != shown)
 			waits = 0;

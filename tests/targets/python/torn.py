@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torn.py flat | nested | leaf | generators | resumed | recursion | called | thrown | hooked | watched | awaiting - call
-graphs that tear in the hands of a careless reader.
+"""torn.py flat | nested | leaf | generators | resumed | recursion | called | thrown | hooked | watched | kept |
+awaiting - call graphs that tear in the hands of a careless reader.
 
 They do nothing but call.  Before it begins, a forked child runs the same turn under a tracer and writes down
 every stack that exists, with lines: `legal`.
@@ -11,6 +11,7 @@ import truth
 from called import called
 from thrown import thrown
 from hooked import hooked
+from kept import kept
 from watched import legal as legal_of_watched
 from watched import watched
 
@@ -231,7 +232,7 @@ def recursion():
 
 TURNS = {"flat": flat, "nested": nested, "leaf": leaf, "generators": generators, "resumed": resumed,
          "recursion": recursion, "called": called, "thrown": thrown, "hooked": hooked, "watched": watched,
-         "awaiting": awaiting}
+         "kept": kept, "awaiting": awaiting}
 
 
 def run(turn):

@@ -417,6 +417,31 @@ static void c_leaves_a_function(void **state)
 	assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
 }
 
+/* A function's end ends what it held: it is popped behind whom C enters for that, and its caller is innermost by then. */
+static void c_leaves_what_a_functions_end_calls(void **state)
+{
+	struct stage stage;
+	const u64 third = SECOND + 8 * FRAME_WORDS;
+
+	(void)state;
+	set_up_entry(&stage);
+	put_top(&stage, FUNCTION, TEXT);
+	push_second(&stage, true, FUNCTION);
+	put_frame(&stage, third, LEFT_SHIM, PYTHON_OWNED_BY_THREAD);
+	put_top(&stage, third, TEXT);
+	put(&stage, THREAD + stage.python.at.thread_top, third + 8 * FRAME_WORDS);
+	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
+	put_cframe(&stage, INNER, LEFT_SHIM, OUTER);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, THREAD + stage.python.at.thread_top, third); /* that is popped */
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, MIDDLE); /* of an earlier entry */
+	assert_outcome(&stage, STEP_DONE, 1, WALK_TOP_UNSET);
+	put_top(&stage, SECOND, 0); /* it runs: C enters somebody for it */
+	put(&stage, LEFT_SHIM + stage.python.at.frame_previous, FUNCTION);
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+}
+
 /* Where the native stack has it is known by its own cframe, not by that of what is being entered (3.11). */
 static void who_is_found_has_its_own_place(void **state)
 {
@@ -648,6 +673,7 @@ int main(void)
 		OF_BOTH(c_enters_a_function_for_a_generator),
 		OF_BOTH(c_enters_a_generator),
 		OF_BOTH(c_leaves_a_function),
+		OF_3_12(c_leaves_what_a_functions_end_calls),
 		cmocka_unit_test_setup(who_is_found_has_its_own_place, of_3_11),
 		OF_BOTH(what_was_popped_does_not_run),
 		OF_BOTH(what_has_run_nothing_calls_nobody),
