@@ -157,19 +157,34 @@ static void add_qualifier(const struct mem *mem, const struct ruby_state *state,
 	str_free(&text);
 }
 
+/* Does the entry lead to what was called?  That has a name of its own, whoever it was called as, and where that is gone: owner is 0. */
+static bool read_owner(const struct mem *mem, const struct frame *frame, struct method_entry *out)
+{
+	*out = (struct method_entry){ 0 };
+	return !frame->owner ||
+	       (read_method_entry(mem, frame->owner, out) && out->def == frame->id);
+}
+
 static bool name_c_function(const struct mem *mem, const struct ruby_state *state,
 			    const struct frame *frame, struct frame_name *out)
 {
-	struct method_entry entry, again;
-	u64 id;
+	struct method_entry owner, again;
+	struct str name = { 0 };
+	u64 id, id_again;
 
-	if (!read_method_entry(mem, frame->id, &entry) ||
-	    !mem_u64(mem, entry.def + RUBY_DEF_ORIGINAL_ID, &id))
-		return false;
-	add_qualifier(mem, state, entry.defined_class, &out->label);
-	out->flags |= FRAME_C;
-	return ruby_read_id(mem, state, id, &out->label) && !out->label.bad &&
-	       read_method_entry(mem, frame->id, &again) && again.def == entry.def;
+	bool ok = read_owner(mem, frame, &owner) &&
+		  mem_u64(mem, frame->id + RUBY_DEF_ORIGINAL_ID, &id) &&
+		  ruby_read_id(mem, state, id, &name) && !name.bad;
+	if (ok) {
+		add_qualifier(mem, state, owner.defined_class, &out->label);
+		str_add(&out->label, name.text, name.length);
+		out->flags |= FRAME_C;
+		out->code = table_hash(name.text, name.length);
+		ok = read_owner(mem, frame, &again) &&
+		     mem_u64(mem, frame->id + RUBY_DEF_ORIGINAL_ID, &id_again) && id_again == id;
+	}
+	str_free(&name);
+	return ok && !out->label.bad;
 }
 
 /* ---- iseqs --------------------------------------------------------------------------------- */

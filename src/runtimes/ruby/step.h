@@ -451,6 +451,14 @@ RUBY_WALKER bool ruby_find_owner(const struct mem *mem, const struct walk *walk,
 	return true;
 }
 
+/* A C function is what its method entry leads to: calls by way of a Method or an UnboundMethod make an entry each, for the time of
+ * the call, and all of them lead to that. */
+RUBY_WALKER bool ruby_find_definition(const struct mem *mem, bool lives, u64 entry, u64 *definition)
+{
+	return ruby_lasting(mem, lives, entry + RUBY_METHOD_DEF, definition) &&
+	       ruby_address_ok(*definition);
+}
+
 /* An IFUNC has no name of its own, and Ruby's backtraces pass it over; so they do with a frame that
  * has not begun (pc NULL), but for TOP: a C extension that is being loaded.  JIT code leaves its frame's pc as it is until it
  * calls something that may look at it, and a slot that a C function had has none: so a leaf that it runs can have no line. */
@@ -508,15 +516,17 @@ RUBY_WALKER enum step ruby_step(const struct mem *mem, const struct ruby_state *
 		return STEP_HIDDEN;
 
 	bool c = (env.flags & RUBY_TYPE_MASK) == RUBY_TYPE_CFUNC;
-	out->id = c ? env.me_cref : frame.iseq;
+	out->id = frame.iseq;
 	out->pos = jit_leaf && !c && !frame.pc ? RUBY_POS_UNKNOWN : (u32)frame.pc;
 	out->flags = (c ? FRAME_C : 0) | ((env.flags & RUBY_FRAME_FINISH) ? FRAME_ENTRY : 0) |
 		     (leaf ? FRAME_LEAF : 0);
 	if (leaf && !c && ruby_has_begun(mem, state, walk, &frame, &env))
 		out->flags |= FRAME_BEGUN;
-	out->owner = 0;
-	if (!c && (state->facts & RUBY_HAS_CLASS_PATHS) &&
-	    !ruby_find_owner(mem, walk, !jit_leaf, &env, &out->owner))
+	out->owner = c ? env.me_cref : 0;
+	bool lives = !jit_leaf && !(leaf && (state->facts & RUBY_FILLS_LATE));
+	if (c ? !ruby_find_definition(mem, lives, out->owner, &out->id) :
+		(state->facts & RUBY_HAS_CLASS_PATHS) &&
+			    !ruby_find_owner(mem, walk, lives, &env, &out->owner))
 		return STEP_TORN;
 	if (!leaf && !c && walk->depth <= RUBY_JIT_CALLERS &&
 	    !(walk->flags & (WALK_TOP_UNSURE | WALK_TOP_KNOWN)) &&

@@ -16,6 +16,12 @@ RUBY_WALKER bool ruby_address_ok(u64 addr)
 	return addr >= 4096 && !(addr & 7) && !(addr >> 56);
 }
 
+/* A word that stays while what it is of lives, as this does or may not. */
+RUBY_WALKER bool ruby_lasting(const struct mem *mem, bool lives, u64 addr, u64 *word)
+{
+	return lives ? mem_constant(mem, addr, word, 8) : mem_peek(mem, addr, word, 8);
+}
+
 /* The imemo type of an object: 0 when it is none.  It stays if that `lives`. */
 RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, bool lives, u64 value, u64 *type)
 {
@@ -24,7 +30,7 @@ RUBY_WALKER bool ruby_imemo_type(const struct mem *mem, bool lives, u64 value, u
 	*type = 0;
 	if (!ruby_address_ok(value))
 		return true;
-	if (!(lives ? mem_constant(mem, value, &flags, 8) : mem_peek(mem, value, &flags, 8)))
+	if (!ruby_lasting(mem, lives, value, &flags))
 		return false;
 	if ((flags & RUBY_T_MASK) == RUBY_T_IMEMO)
 		*type = flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK;

@@ -156,6 +156,8 @@ module Hooked
   end
   BOUND = 1.method(:pred)
   UNBOUND = Base.instance_method(:renamed)
+  COUNTED = Enumerable.instance_method(:count)
+  MISSED = Told.instance_method(:const_missing)
   ADD = lambda do |one, two|
     one
   end
@@ -234,6 +236,9 @@ module Hooked
     end
     BOUND.call
     UNBOUND.bind(base).call(1)
+    COUNTED.bind_call(base)
+    MISSED.bind_call(Base, :Name)
+    base.method(:entries).call
     ADD.call(1, 2)
     BOTH.call(2)
     ONE.each(&base)

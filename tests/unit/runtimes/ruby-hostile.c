@@ -43,6 +43,30 @@ static void the_whole_walk(void **state)
 	str_free(&name.path);
 }
 
+/* Who calls by way of a Method makes an entry of its own each time. */
+static void a_c_function_is_one_by_whatever_entry(void **state)
+{
+	struct result first, second;
+	u64 entry, def, clone;
+
+	(void)state;
+	build();
+	walk(MAIN, &first);
+	entry = first.frames[2].owner;
+	assert_true(mem_peek(&memory.mem, entry + RUBY_METHOD_DEF, &def, 8));
+	assert_int_equal(first.frames[2].id, def);
+	clone = make_imemo(RUBY_IMEMO_MENT);
+	memory_put_u64(&memory, clone + RUBY_METHOD_DEF, def);
+	memory_put_u64(&memory, STACK + 8 * (20 - 2), clone);
+	walk(MAIN, &second);
+	assert_int_equal(second.frames[2].owner, clone);
+	assert_int_equal(second.frames[2].id, def);
+	/* it leads nowhere */
+	memory_put_u64(&memory, clone + RUBY_METHOD_DEF, 8);
+	walk(MAIN, &second);
+	assert_int_equal(second.torn, 1);
+}
+
 static void threads_are_listed(void **state)
 {
 	struct vm_thread thread;
@@ -388,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_walk),
+		cmocka_unit_test(a_c_function_is_one_by_whatever_entry),
 		cmocka_unit_test(threads_are_listed),
 		cmocka_unit_test(an_environment_that_is_being_captured_is_a_frames),
 		cmocka_unit_test(every_read_fails),

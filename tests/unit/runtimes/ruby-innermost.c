@@ -135,7 +135,7 @@ static enum outcome outcome(void)
 		return KEPT;
 	/* at its first instruction, and nothing is unsure of it */
 	assert_int_equal(r.walk.flags & WALK_TOP_UNSURE, 0);
-	assert_int_equal(r.frames[0].id, called_iseq ? called_iseq : called_entry);
+	assert_int_equal(entered(&r.frames[0]), called_iseq ? called_iseq : called_entry);
 	assert_int_equal(!!(r.frames[0].flags & FRAME_C), !called_iseq);
 	start = 0;
 	assert_true(!called_iseq || ruby_iseq_start(&memory.mem, called_iseq, &start));
@@ -454,7 +454,7 @@ static void a_c_function_that_c_calls_is_behind_its_caller(void **state)
 		assert_true(mem_peek(&memory.mem, STACK + 50 * 8 - 16, &called_entry, 8));
 		struct result r;
 		walk(MAIN, &r);
-		assert_int_equal(r.frames[0].id, called_entry);
+		assert_int_equal(entered(&r.frames[0]), called_entry);
 	}
 }
 

@@ -34,7 +34,7 @@ static void set_up(void)
 	put_frame(5, LEAF_WORD, left_iseq, RUBY_TYPE_METHOD | RUBY_ENV_LOCAL, left_entry, 0);
 }
 
-static void check(u64 id, u64 pos, u32 flags)
+static void check(u64 called, u64 pos, u32 flags)
 {
 	struct result r;
 
@@ -42,7 +42,7 @@ static void check(u64 id, u64 pos, u32 flags)
 	assert_int_equal(r.end, STEP_DONE);
 	assert_int_equal(r.torn, 0);
 	assert_int_equal(r.count, FRAMES - 1);
-	assert_int_equal(r.frames[0].id, id);
+	assert_int_equal(entered(&r.frames[0]), called);
 	assert_int_equal(r.frames[0].pos, (u32)pos);
 	assert_int_equal(r.walk.flags & (WALK_TOP_UNSURE | WALK_TOP_KNOWN), flags);
 }

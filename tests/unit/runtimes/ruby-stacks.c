@@ -307,9 +307,15 @@ static u32 check_replaced(const struct ruby_live *live, u64 thread)
 	if (ruby_runtime.begin(mem, &live->state, thread, &walk) != STEP_MORE)
 		return 0;
 	while (ruby_live_step(live, &walk, &frame) == STEP_MORE) {
-		if (frame.flags & FRAME_C)
-			continue;
 		assert_true(has_name(live, &frame));
+		if (frame.flags & FRAME_C) {
+			other = frame;
+			other.owner = 0; /* it is what it is, whoever it was called as */
+			assert_true(has_name(live, &other));
+			other.owner = frame.id; /* no entry is there */
+			assert_false(has_name(live, &other));
+			continue;
+		}
 		other = frame;
 		other.pos += 1u << 24; /* of another function */
 		assert_int_equal(has_name(live, &other), !!(frame.flags & FRAME_LEAF));

@@ -167,6 +167,12 @@ struct result {
 	struct frame frames[64];
 };
 
+/* The iseq that it runs, or the entry that a C function was called through. */
+static inline u64 entered(const struct frame *frame)
+{
+	return frame->flags & FRAME_C ? frame->owner : frame->id;
+}
+
 static inline void walk(u64 thread, struct result *out)
 {
 	memset(out, 0, sizeof *out);
