@@ -106,7 +106,7 @@ def mutated(path, rng):
 
 
 @row("kernel-mutated", "unwinding tables, symbols and sections changed at random, of a process beside a sound one: no crash, the other's stacks right",
-     language="native", once=True)
+     language="native", once=True, alone=True)
 def mutated_images(run):
     rng, crashes, wrong, sound, stall = random.Random(11), [], Counter(), 0, 0
     rounds = run.count(400, 4)
