@@ -699,10 +699,10 @@ static void ask_again_when_due(struct naming *naming, const struct sample *sampl
 	naming->doubts.count = kept;
 }
 
-/* What code it was is known; by what name it was called may be by now. */
+/* What code it was is known, for its place lies in that; by what name it was called may be by now.  A C function has no place. */
 static bool name_bare(struct naming *naming, u32 item)
 {
-	if (!take_code_name(naming, item, UINT64_MAX))
+	if ((naming->all.at[item].key.flags & FRAME_C) || !take_code_name(naming, item, UINT64_MAX))
 		return false;
 	struct named *named = &naming->all.at[item];
 	named->promised_function = naming->names->locations.at[named->location].function;

@@ -32,6 +32,7 @@ static u64 generation;
 static u32 times_read;
 static bool is_live;
 static u64 gone_owner;
+static u16 owned_flags;
 
 static bool name_frame(const struct mem *mem, const void *state, const struct frame *frame,
 		       struct frame_name *out)
@@ -94,6 +95,7 @@ static int set_up(void **state)
 	times_read = 0;
 	is_live = false;
 	gone_owner = 0;
+	owned_flags = 0;
 	*state = f;
 	return 0;
 }
@@ -374,7 +376,8 @@ static u32 take_owned_at(struct fixture *f, u64 owner, u64 of, u64 time_ns)
 	*f->sample = (struct sample){ .generation = of, .depth = 1, .time_ns = time_ns };
 	f->sample->frames[0] = (struct frame){ .id = (u64)(uintptr_t)&f->cells[3],
 					       .owner = owner,
-					       .kind = FRAME_MANAGED };
+					       .kind = FRAME_MANAGED,
+					       .flags = owned_flags };
 	return naming_stack(f->naming, f->sample, &f->source);
 }
 
@@ -441,6 +444,20 @@ static void code_that_gets_a_name_had_it_before(void **state)
 	naming_settle(f->naming);
 	assert_string_equal(leaf_name(f, stack), "function_3");
 	assert_int_equal(naming_unnamed(f->naming), 0);
+}
+
+/* What is there by then may have come meanwhile, and nothing that is known of the frame speaks against it. */
+static void a_c_function_that_gets_a_name_had_it_before_or_not(void **state)
+{
+	struct fixture *f = *state;
+	u64 before = clock_now_ns();
+
+	owned_flags = FRAME_C;
+	assert_string_equal(name_without_owner(f, before), "(unnamed)");
+	take_owned(f, 1, 7);
+	naming_settle(f->naming);
+	assert_int_equal(naming_unnamed(f->naming), 1);
+	assert_string_equal(name_without_owner(f, clock_now_ns()), "function_3");
 }
 
 static void code_that_has_two_names_is_not_named_by_chance(void **state)
@@ -532,6 +549,7 @@ int main(void)
 		TEST(the_same_code_by_another_name_is_no_reuse),
 		TEST(code_that_is_what_it_was_has_the_name_that_it_had),
 		TEST(code_that_gets_a_name_had_it_before),
+		TEST(a_c_function_that_gets_a_name_had_it_before_or_not),
 		TEST(code_that_has_two_names_is_not_named_by_chance),
 		TEST(other_code_has_not_the_name_of_what_was_there),
 		TEST(memory_that_is_no_function_has_no_name),
