@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR BSD-2-Clause OR GPL-2.0-only)
  * frame.h - one activation on a stack, before it has a name.
  *
- *	id     what runs: a native pc, a Ruby iseq or, of a C function, a method's definition, a Python code object
+ *	id     what runs: a native pc, a Ruby iseq (of a C function its method's definition), a Python code object
  *	owner  what qualifies it: for Ruby the method entry through which that was called
  *	       (the class in "Foo#bar" hangs on it, one iseq may serve several); for native code the number of its
  *	       file, and the pc is then as linked there, and in front of a return address; else 0

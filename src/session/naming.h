@@ -13,7 +13,8 @@
  *   it is the name that it had, or the frame is still on its thread's stack, which keeps its object
  *   alive.  Otherwise the frame is unnamed, and counted, until its name is proven: it is met again, or the same is
  *   still read a while and a collection later, or no address of the program was ever seen to be used again.
- * - Where only whom it was called as is gone, code that is what it was has the name that it had, or gets (if that is one).
+ * - Where only whom it was called as is gone, code that is what it was has the name that it had, or gets (if that is one, and the
+ *   frame has a place in it, which no C function's has).
  * - A program in which an address was seen to change its meaning is given no benefit of doubt. */
 #pragma once
 #include "engines/engine.h"
