@@ -26,6 +26,8 @@ GLOBAL int python_calls_by_links(struct mem_kept *kept, const struct python_stat
 				 u64 inner);
 GLOBAL int python_looked_into(struct mem_kept *kept, const struct python_state *state, u64 *interp,
 			      u64 *thread);
+GLOBAL int python_handler_from(struct mem_kept *kept, const struct python_state *state, u64 thread,
+			       u64 handling, u64 *generator);
 
 static __always_inline bool ruby_read_outer_env_once(const struct mem *mem, const struct walk *walk,
 						     bool lives, u64 ep, struct ruby_env *env)
@@ -64,6 +66,13 @@ static __always_inline bool
 python_calls_once(const struct mem *mem, const struct python_state *state, u64 outer, u64 inner)
 {
 	return python_calls_by_links(mem->kept, state, outer, inner);
+}
+
+static __always_inline bool python_handler_once(const struct mem *mem,
+						const struct python_state *state, u64 thread,
+						u64 handling, u64 *generator)
+{
+	return python_handler_from(mem->kept, state, thread, handling, generator);
 }
 
 #include "runtimes/python/step.h"
@@ -116,6 +125,15 @@ GLOBAL int python_looked_into(struct mem_kept *kept, const struct python_state *
 	struct mem mem = { kept };
 
 	return kept && state && interp && thread && python_look_into(&mem, state, interp, thread);
+}
+
+GLOBAL int python_handler_from(struct mem_kept *kept, const struct python_state *state, u64 thread,
+			       u64 handling, u64 *generator)
+{
+	struct mem mem = { kept };
+
+	return kept && state && generator &&
+	       python_handler(&mem, state, thread, handling, generator);
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */

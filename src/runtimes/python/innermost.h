@@ -3,10 +3,9 @@
  *
  * BPF-safe text, as step.h. */
 #pragma once
-#include "runtimes/python/data_stack.h"
+#include "runtimes/python/handled.h"
 
 enum {
-	PYTHON_THREAD_MAX = 1024, /* bytes of a thread (3.11, 3.12) */
 	/* Callers of one frame among which another is sought. */
 	PYTHON_CALLERS_MAX = 64,
 	/* Bytes between a cframe and the shim of its entry. */
@@ -44,14 +43,6 @@ PYTHON_WALKER bool python_waits_for(const struct mem *mem, const struct python_s
 	       python_has_begun(mem, state, &words);
 }
 
-/* The frame of the generator whose place in the list of what is handled this is; 0: it is the thread's own. */
-PYTHON_WALKER u64 python_handler(const struct python_state *state, u64 thread, u64 handling)
-{
-	return handling - thread < PYTHON_THREAD_MAX ?
-		       0 :
-		       handling - state->at.gen_handling + state->at.gen_frame;
-}
-
 /* A generator that runs has a place in the list of what is handled, and a function one on the thread's stack.  The innermost of
  * the ones and the innermost of the others are known by that, and one of them calls the other: it is that other. */
 PYTHON_WALKER bool python_inner_of(const struct mem *mem, const struct python_state *state,
@@ -69,14 +60,14 @@ PYTHON_WALKER bool python_inner_of(const struct mem *mem, const struct python_st
 PYTHON_WALKER bool python_seek_inner(const struct mem *mem, const struct python_state *state,
 				     u64 thread, u64 end, u64 entered, u64 *inner)
 {
-	u64 function, handling;
+	u64 function, handling, generator;
 
 	if (!WALK_APART(python_pushed_before)(mem, state, end, &function) ||
 	    !mem_read(mem, thread + state->at.thread_handling, &handling, 8) ||
 	    (handling == entered &&
-	     !mem_read(mem, entered + state->at.handled_previous, &handling, 8)))
+	     !mem_read(mem, entered + state->at.handled_previous, &handling, 8)) ||
+	    !WALK_APART(python_handler)(mem, state, thread, handling, &generator))
 		return false;
-	u64 generator = python_handler(state, thread, handling);
 	return python_inner_of(mem, state, function, generator, inner);
 }
 
@@ -103,18 +94,18 @@ PYTHON_WALKER bool python_runs(const struct mem *mem, const struct python_state 
 PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct python_state *state,
 					    u64 thread, u64 function, u64 waits, u64 *generator)
 {
+	const struct python_layout *at = &state->at;
 	u64 handling;
 
-	if (!mem_read(mem, thread + state->at.thread_handling, &handling, 8))
+	if (!mem_read(mem, thread + at->thread_handling, &handling, 8) ||
+	    !WALK_APART(python_handler)(mem, state, thread, handling, generator))
 		return false;
-	*generator = python_handler(state, thread, handling);
 	if (!*generator || *generator == waits || python_runs(mem, state, *generator) ||
 	    WALK_APART(python_calls)(mem, state, *generator, function))
 		return true;
-	if (!mem_read(mem, handling + state->at.handled_previous, &handling, 8))
-		return false;
-	*generator = python_handler(state, thread, handling);
-	return true;
+	handling = *generator - at->gen_frame + at->gen_handling;
+	return mem_read(mem, handling + at->handled_previous, &handling, 8) &&
+	       WALK_APART(python_handler)(mem, state, thread, handling, generator);
 }
 
 /* Does what is being left lead to whom the shim that is shown leads to, itself or through that: was it entered there, or did C enter

@@ -14,38 +14,7 @@
 
 enum {
 	PYTHON_DICT_VERSION = 24, /* ma_version_tag, to 3.11 */
-	/* Generators within generators that are asked whether they handle an exception: Python's own limit is 1,000. */
-	PYTHON_HANDLED_MAX = 1 << 14,
 };
-
-/* ---- exceptions ---------------------------------------------------------------------------- */
-
-/* Between `raise` and the handler, or inside a handler: of the thread's functions and of the generators that
- * it runs, each of which has an item of its own. */
-PYTHON_WALKER bool python_raises(const struct mem *mem, const struct python_state *state,
-				 u64 thread)
-{
-	const struct python_layout *at = &state->at;
-	u64 value, item;
-
-	if (!at->thread_raising || !state->none)
-		return false;
-	if (mem_peek(mem, thread + at->thread_raising, &value, 8) && value)
-		return true;
-	if (!mem_peek(mem, thread + at->thread_handling, &item, 8))
-		return false;
-	if (!at->handled_previous)
-		return item && item != state->none;
-	for (u32 i = 0; i < PYTHON_HANDLED_MAX && python_address_ok(item); i++) {
-		if (!mem_peek(mem, item, &value, 8))
-			return false;
-		if (value && value != state->none)
-			return true;
-		if (!mem_peek(mem, item + at->handled_previous, &item, 8))
-			return false;
-	}
-	return false;
-}
 
 /* ---- the innermost frame ------------------------------------------------------------------- */
 

@@ -350,6 +350,50 @@ static void set_up_second(struct stage *stage, bool has_begun, u64 previous)
 	push_second(stage, has_begun, previous);
 }
 
+/* A generator that is none of Python's (Cython's) has a place in the list of what is handled: this one, behind which lies anything. */
+static void put_foreign(struct stage *stage, u64 place, u64 next)
+{
+	const struct python_layout *at = &stage->python.at;
+	u64 frame = place - at->gen_handling + at->gen_frame;
+
+	put(stage, THREAD + at->thread_handling, place);
+	put_frame(stage, frame, GARBAGE, 2);
+	put_top(stage, frame, 0);
+	put(stage, place + at->handled_previous, next);
+}
+
+static void another_languages_generator_is_no_frame(void **state)
+{
+	const u64 one = GARBAGE + 0x800, two = GARBAGE + 0x1000;
+	struct stage stage;
+	u64 own;
+
+	(void)state;
+	set_up_entry(&stage);
+	own = THREAD + 0x100;
+	put_foreign(&stage, one, own);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_foreign(&stage, two, one);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	/* nor if it would be one but for its code */
+	put_frame(&stage, two - stage.python.at.gen_handling + stage.python.at.gen_frame, GARBAGE,
+		  PYTHON_OWNED_BY_GENERATOR);
+	put(&stage,
+	    two - stage.python.at.gen_handling + stage.python.at.gen_frame +
+		    stage.python.at.frame_code,
+	    GARBAGE);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	/* one of Python's waits for it */
+	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
+	put_top(&stage, FUNCTION, MIDDLE);
+	put_top(&stage, frame_of(&stage, MIDDLE), 0);
+	put_handling(&stage, MIDDLE, 0);
+	put_foreign(&stage, one, handling_of(&stage, MIDDLE));
+	assert_outcome(&stage, STEP_DONE, 2, 0);
+	put_foreign(&stage, one, one); /* it leads nowhere */
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+}
+
 static void c_enters_a_function(void **state)
 {
 	struct stage stage;
@@ -669,6 +713,7 @@ int main(void)
 		OF_3_12(a_generator_calls_it),
 		OF_BOTH(a_function_of_a_generator_calls_it),
 		OF_3_12(what_ends_elsewhere_is_not_the_last),
+		OF_BOTH(another_languages_generator_is_no_frame),
 		OF_BOTH(c_enters_a_function),
 		OF_BOTH(c_enters_a_function_for_a_generator),
 		OF_BOTH(c_enters_a_generator),
