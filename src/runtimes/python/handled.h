@@ -10,7 +10,7 @@ enum {
 	/* Generators within generators that are asked whether they handle an exception: Python's own limit is 1,000. */
 	PYTHON_HANDLED_MAX = 1 << 14,
 	/* Places among which one of a generator with a frame is sought. */
-	PYTHON_HANDLERS_MAX = 8,
+	PYTHON_HANDLERS_MAX = 64,
 	PYTHON_THREAD_MAX = 1024, /* bytes of a thread (3.11, 3.12) */
 };
 

@@ -364,24 +364,21 @@ static void put_foreign(struct stage *stage, u64 place, u64 next)
 
 static void another_languages_generator_is_no_frame(void **state)
 {
-	const u64 one = GARBAGE + 0x800, two = GARBAGE + 0x1000;
+	const u64 one = GARBAGE + 0x800;
 	struct stage stage;
-	u64 own;
 
 	(void)state;
 	set_up_entry(&stage);
-	own = THREAD + 0x100;
-	put_foreign(&stage, one, own);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
-	put_foreign(&stage, two, one);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
+	u64 next = THREAD + 0x100; /* its own */
+	for (u64 place = one; place < one + 10ull * 0x200; place += 0x200) {
+		put_foreign(&stage, place, next);
+		assert_outcome(&stage, STEP_DONE, 1, 0);
+		next = place;
+	}
 	/* nor if it would be one but for its code */
-	put_frame(&stage, two - stage.python.at.gen_handling + stage.python.at.gen_frame, GARBAGE,
-		  PYTHON_OWNED_BY_GENERATOR);
-	put(&stage,
-	    two - stage.python.at.gen_handling + stage.python.at.gen_frame +
-		    stage.python.at.frame_code,
-	    GARBAGE);
+	u64 frame = next - stage.python.at.gen_handling + stage.python.at.gen_frame;
+	put_frame(&stage, frame, GARBAGE, PYTHON_OWNED_BY_GENERATOR);
+	put(&stage, frame + stage.python.at.frame_code, GARBAGE);
 	assert_outcome(&stage, STEP_DONE, 1, 0);
 	/* one of Python's waits for it */
 	put_frame(&stage, frame_of(&stage, MIDDLE), FUNCTION, PYTHON_OWNED_BY_GENERATOR);
