@@ -169,7 +169,7 @@ static void that_news_were_lost_is_told(void **unused)
 /* Some are always left, where somebody maps all the time: what the others were called is given back. */
 static void what_is_left_keeps_its_text(void **unused)
 {
-	enum { MANY = 1200, EACH = 100 }; /* few: others map beside us, and the rings hold 1,000 */
+	enum { MANY = 1200, EACH = 100 }; /* few: the rings hold 1,000 */
 	struct kernel_mappings mappings;
 	struct kernel_mapped news;
 	struct err err = { 0 };
@@ -180,7 +180,7 @@ static void what_is_left_keeps_its_text(void **unused)
 	(void)unused;
 	if (!kernel_mappings_open(&mappings, &err))
 		skip();
-	for (u32 i = 0; i < MANY; i++) {
+	for (u32 rounds = 0; rounds < MANY;) {
 		for (u32 k = 0; k < EACH; k++) {
 			before_last = clock_now_ns();
 			at = map(file, at, (k & 1) * size());
@@ -189,7 +189,11 @@ static void what_is_left_keeps_its_text(void **unused)
 			assert_true(news.time_ns <= before_last);
 		u32 left;
 		assert_non_null(kernel_mappings_waiting(&mappings, &left));
-		assert_true(left > 0);
+		/* others mapped more than the rings hold, while we did not run: ours may be among what was lost */
+		bool counts = !mappings.lost_ns;
+		mappings.lost_ns = 0;
+		assert_true(left > 0 || !counts);
+		rounds += counts;
 	}
 	assert_true(mappings.texts.count < 2 << 20); /* all of them are 2.6 MB */
 	bool is_there = false;
@@ -199,7 +203,6 @@ static void what_is_left_keeps_its_text(void **unused)
 			is_there = true;
 		}
 	assert_true(is_there);
-	assert_int_equal(mappings.lost_ns, 0);
 	kernel_mappings_close(&mappings);
 	munmap((void *)(uintptr_t)at, size());
 	close(file);
