@@ -65,3 +65,15 @@ PYTHON_WALKER bool python_handler(const struct mem *mem, const struct python_sta
 	}
 	return false;
 }
+
+/* Does neither a function nor a generator run?  A greenlet has a stack of frames of its own, and none before its first function. */
+PYTHON_WALKER bool python_runs_nothing(const struct mem *mem, const struct python_state *state,
+				       u64 thread)
+{
+	const struct python_layout *at = &state->at;
+	u64 top, handling;
+
+	return at->thread_top && mem_read(mem, thread + at->thread_top, &top, 8) && !top &&
+	       mem_read(mem, thread + at->thread_handling, &handling, 8) &&
+	       handling - thread < PYTHON_THREAD_MAX;
+}

@@ -197,8 +197,8 @@ PYTHON_WALKER bool python_is_outermost(const struct mem *mem, const struct pytho
  * be the last of a greenlet, which has a chain of its own, without its shims while it is left for another.
  * No function at all, and a cframe that is not the thread's own: it is published before it is filled, and says
  * what an earlier call left in its place, or something that never was a cframe. The thread stands outside of it,
- * if that leads to a function; else only the first function of all, which has not begun, tells it from that. (A greenlet
- * has a cframe of its own, also while it has no function.) */
+ * if that leads to a function; else the first function of all, which has not begun, tells it from that, or that nothing runs at
+ * all. (A greenlet has a cframe of its own, also while it has no function.) */
 PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_state *state,
 				   struct walk *walk)
 {
@@ -218,8 +218,9 @@ PYTHON_WALKER enum step python_end(const struct mem *mem, const struct python_st
 	}
 	if (!whole || !python_is_outermost(mem, state, walk))
 		return STEP_FAULT;
-	walk->flags ^= walk->base ? WALK_TOP_UNSET : WALK_MAY_BE_EMPTY;
-	return walk->base ? STEP_DONE : STEP_FAULT;
+	bool known = walk->base || python_runs_nothing(mem, state, walk->thread);
+	walk->flags ^= known ? WALK_TOP_UNSET : WALK_MAY_BE_EMPTY;
+	return known ? STEP_DONE : STEP_FAULT;
 }
 
 /* False: it is no code object any more. */

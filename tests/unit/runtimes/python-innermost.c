@@ -178,6 +178,24 @@ static void what_is_left_is_no_cframe(void **state)
 	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET | WALK_MAY_BE_EMPTY);
 }
 
+/* Before its first function a greenlet has a cframe, and no stack of frames. */
+static void a_greenlet_begins(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	set_up(&stage);
+	put(&stage, THREAD + stage.python.at.thread_frame, INNER);
+	put_cframe(&stage, INNER, 0, ROOT);
+	put(&stage, THREAD + stage.python.at.thread_top - 8, 0);
+	put(&stage, THREAD + stage.python.at.thread_top, 0);
+	put(&stage, THREAD + stage.python.at.thread_handling, THREAD + 0x100);
+	assert_outcome(&stage, STEP_DONE, 0, 0);
+	/* a generator runs, and calls what enters somebody */
+	put(&stage, THREAD + stage.python.at.thread_handling, MIDDLE);
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET | WALK_MAY_BE_EMPTY);
+}
+
 /* A shim that an earlier call left, behind which nothing comes. */
 static void a_shim_is_left(void **state)
 {
@@ -705,6 +723,7 @@ int main(void)
 		OF_BOTH(the_root_has_nothing),
 		OF_BOTH(nothing_is_left),
 		OF_BOTH(what_is_left_is_no_cframe),
+		OF_BOTH(a_greenlet_begins),
 		OF_3_12(a_shim_is_left),
 		OF_BOTH(a_function_calls_it),
 		OF_3_12(a_generator_calls_it),
