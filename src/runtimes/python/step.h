@@ -301,6 +301,14 @@ PYTHON_WALKER bool python_link(const struct mem *mem, const struct python_state 
 	return leaf->previous;
 }
 
+/* What leads to nobody is the first function of all, or does not lead to its caller yet, however it was found (3.11). */
+PYTHON_WALKER bool python_is_first(const struct mem *mem, const struct python_state *state,
+				   const struct walk *walk, u64 leaf, u8 owner)
+{
+	return !state->at.frame_entry || owner != PYTHON_OWNED_BY_THREAD ||
+	       python_was_pushed_first(mem, state, walk->thread, leaf);
+}
+
 /* Does it lead to code and to a caller? */
 PYTHON_WALKER bool python_frame_ok(const struct walk *walk, const struct python_frame *frame)
 {
@@ -368,6 +376,8 @@ PYTHON_WALKER enum step python_step(const struct mem *mem, const struct python_s
 		return leaf ? python_leave_out(state, walk, ok ? frame.previous : 0) : STEP_FAULT;
 	if (leaf && !python_runs_code(mem, state, walk, &frame))
 		return python_leave_out(state, walk, frame.previous);
+	if (leaf && !frame.previous && !python_is_first(mem, state, walk, out->at, frame.owner))
+		return python_leave_out(state, walk, 0);
 	if (leaf && !python_link(mem, state, walk, &frame))
 		return STEP_FAULT;
 	walk->cursor = frame.previous;

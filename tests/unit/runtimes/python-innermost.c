@@ -623,6 +623,27 @@ static void a_shim_is_known_by_what_it_runs(void **state)
 	assert_outcome(&stage, STEP_DONE, 2, 0);
 }
 
+/* What leads to nobody has somebody below it on the stack of frames. */
+static void a_function_is_not_linked_yet(void **state)
+{
+	const u64 before = GARBAGE + 0x100;
+	struct stage stage;
+
+	(void)state;
+	set_up_second(&stage, true, 0);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put_top(&stage, SECOND, 0); /* nor if it seems to run */
+	assert_outcome(&stage, STEP_FAULT, 0, WALK_TOP_UNSET);
+	/* the first of all, also where the chunk before has no room for it */
+	set_up_entry(&stage);
+	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, FUNCTION - 24, before);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, before + 16, 1);
+	assert_int_equal(walk_all(&stage).functions, 0);
+}
+
 /* There was no room for it behind the other. */
 static void a_function_enters_another_in_a_new_chunk(void **state)
 {
@@ -740,6 +761,7 @@ int main(void)
 		OF_BOTH(what_has_run_nothing_calls_nobody),
 		OF_BOTH(what_another_has_its_stack_in_does_not_run),
 		OF_BOTH(a_function_enters_another),
+		cmocka_unit_test_setup(a_function_is_not_linked_yet, of_3_11),
 		OF_3_12(a_frame_of_no_function_is_passed_over),
 		OF_3_12(a_shim_is_known_by_what_it_runs),
 		OF_3_12(a_function_enters_another_in_a_new_chunk),
