@@ -104,16 +104,15 @@ PYTHON_WALKER u64 python_pushed_behind(const struct mem *mem, const struct pytho
 	return before + PYTHON_CHUNK_DATA + 8 * top;
 }
 
-/* Is it at the beginning of the thread's stack of frames? */
+/* Is it at the beginning of the thread's stack of frames, of which the first word stays free, or of the next chunk, for want of room? */
 PYTHON_WALKER bool python_was_pushed_first(const struct mem *mem, const struct python_state *state,
 					   u64 thread, u64 frame)
 {
 	u64 chunk, before, top;
 
 	return mem_read(mem, thread + state->at.thread_top - 8, &chunk, 8) &&
-	       frame - chunk == PYTHON_CHUNK_DATA && mem_read(mem, chunk, &before, 8) &&
-	       (!before ||
-		(mem_read(mem, before + PYTHON_CHUNK_TOP, &top, 8) && !top)); /* no room for it */
+	       frame - chunk - PYTHON_CHUNK_DATA <= 8 && mem_read(mem, chunk, &before, 8) &&
+	       (!before || (mem_read(mem, before + PYTHON_CHUNK_TOP, &top, 8) && top <= 1));
 }
 
 /* The function's frame that ends here in a thread's stack of frames. */

@@ -637,10 +637,13 @@ static void a_function_is_not_linked_yet(void **state)
 	/* the first of all, also where the chunk before has no room for it */
 	set_up_entry(&stage);
 	put(&stage, THREAD + stage.python.at.thread_frame, OUTER);
+	put(&stage, THREAD + stage.python.at.thread_top - 8, FUNCTION - 24 - 8);
 	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, THREAD + stage.python.at.thread_top - 8, FUNCTION - 24);
 	put(&stage, FUNCTION - 24, before);
-	assert_outcome(&stage, STEP_DONE, 1, 0);
 	put(&stage, before + 16, 1);
+	assert_outcome(&stage, STEP_DONE, 1, 0);
+	put(&stage, before + 16, 2);
 	assert_int_equal(walk_all(&stage).functions, 0);
 }
 
