@@ -9,8 +9,8 @@
 enum {
 	/* Generators within generators that are asked whether they handle an exception: Python's own limit is 1,000. */
 	PYTHON_HANDLED_MAX = 1 << 14,
-	/* Places among which one of a generator with a frame is sought. */
-	PYTHON_HANDLERS_MAX = 64,
+	/* Places of others' generators, one after the other, that are passed over. */
+	PYTHON_FOREIGN_MAX = 64,
 	PYTHON_THREAD_MAX = 1024, /* bytes of a thread (3.11, 3.12) */
 };
 
@@ -41,6 +41,18 @@ PYTHON_WALKER bool python_raises(const struct mem *mem, const struct python_stat
 	return false;
 }
 
+/* The place in the list of the generator whose frame this is. */
+PYTHON_WALKER u64 python_handling_of(const struct python_state *state, u64 frame)
+{
+	return frame - state->at.gen_frame + state->at.gen_handling;
+}
+
+/* Is it a part of the thread itself: of its places, or of its cframes, the outermost? */
+PYTHON_WALKER bool python_is_own(u64 thread, u64 addr)
+{
+	return addr - thread < PYTHON_THREAD_MAX;
+}
+
 /* The frame of the generator whose place in the list of what is handled this is, or of the next one that is Python's own: Cython's have a
  * place there, too, and no frame. 0: it is the thread's. */
 PYTHON_WALKER bool python_handler(const struct mem *mem, const struct python_state *state,
@@ -50,9 +62,9 @@ PYTHON_WALKER bool python_handler(const struct mem *mem, const struct python_sta
 	u64 code;
 	u8 owner;
 
-	for (u32 i = 0; i < PYTHON_HANDLERS_MAX; i++) {
+	for (u32 i = 0; i < PYTHON_FOREIGN_MAX; i++) {
 		*generator = 0;
-		if (handling - thread < PYTHON_THREAD_MAX)
+		if (python_is_own(thread, handling))
 			return true;
 		*generator = handling - at->gen_handling + at->gen_frame;
 		if (mem_read(mem, *generator + at->frame_owner, &owner, 1) &&
@@ -75,5 +87,5 @@ PYTHON_WALKER bool python_runs_nothing(const struct mem *mem, const struct pytho
 
 	return at->thread_top && mem_read(mem, thread + at->thread_top, &top, 8) && !top &&
 	       mem_read(mem, thread + at->thread_handling, &handling, 8) &&
-	       handling - thread < PYTHON_THREAD_MAX;
+	       python_is_own(thread, handling);
 }

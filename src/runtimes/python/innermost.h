@@ -75,7 +75,7 @@ PYTHON_WALKER bool python_seek_inner(const struct mem *mem, const struct python_
 PYTHON_WALKER bool python_seek_caller(const struct mem *mem, const struct python_state *state,
 				      u64 thread, u64 leaf, u64 *caller)
 {
-	u64 own = leaf - state->at.gen_frame + state->at.gen_handling, end;
+	u64 own = python_handling_of(state, leaf), end;
 
 	return mem_read(mem, thread + state->at.thread_top, &end, 8) &&
 	       python_seek_inner(mem, state, thread, end, own, caller) && *caller != leaf &&
@@ -103,7 +103,7 @@ PYTHON_WALKER bool python_running_generator(const struct mem *mem, const struct 
 	if (!*generator || *generator == waits || python_runs(mem, state, *generator) ||
 	    WALK_APART(python_calls)(mem, state, *generator, function))
 		return true;
-	handling = *generator - at->gen_frame + at->gen_handling;
+	handling = python_handling_of(state, *generator);
 	return mem_read(mem, handling + at->handled_previous, &handling, 8) &&
 	       WALK_APART(python_handler)(mem, state, thread, handling, generator);
 }

@@ -116,7 +116,7 @@ PYTHON_WALKER enum step python_begin(const struct mem *mem, const struct python_
 		if (!python_address_ok(walk->cursor) ||
 		    !mem_read(mem, walk->cursor + at->cframe_frame, &walk->cursor, 8))
 			return STEP_FAULT;
-		if (walk->limit - thread >= PYTHON_THREAD_MAX)
+		if (!python_is_own(thread, walk->limit))
 			return STEP_MORE; /* not the thread's own, the outermost: it may not be filled */
 	}
 	/* A constant of the thread. */
@@ -188,9 +188,9 @@ PYTHON_WALKER bool python_is_outermost(const struct mem *mem, const struct pytho
 {
 	u64 outer;
 
-	return walk->limit - walk->thread < PYTHON_THREAD_MAX ||
+	return python_is_own(walk->thread, walk->limit) ||
 	       (mem_read(mem, walk->limit + state->at.cframe_previous, &outer, 8) &&
-		outer - walk->thread < PYTHON_THREAD_MAX);
+		python_is_own(walk->thread, outer));
 }
 
 /* Where the chain may end: at the thread's own frame (3.15), behind a shim (3.12 on), or at a function. Any may
